@@ -1,0 +1,97 @@
+//! SHA-256 of single files and of sets of files.
+
+use std::fmt;
+use std::io::{self, Read};
+
+use sha2::{Digest, Sha256};
+
+/// SHA-256 of a file's bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ContentDigest([u8; 32]);
+
+impl ContentDigest {
+    /// The digest of some bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// The digest of everything that a reader gives, in constant memory.
+    ///
+    /// # Errors
+    /// Those of the reader.
+    pub fn of_reader(mut reader: impl Read) -> io::Result<Self> {
+        let mut hasher = Sha256::new();
+        let mut buffer = [0; 64 * 1024];
+        loop {
+            match reader.read(&mut buffer)? {
+                0 => return Ok(Self(hasher.finalize().into())),
+                count => hasher.update(&buffer[..count]),
+            }
+        }
+    }
+}
+
+impl fmt::Display for ContentDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for ContentDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Collects the files that were read and digests them in an order that does not depend on the reading.
+#[derive(Debug, Default)]
+pub struct TreeDigest {
+    files: Vec<(String, ContentDigest)>,
+}
+
+impl TreeDigest {
+    /// Adds files: paths with `/` between components, relative to the root of the tree.
+    pub fn extend(&mut self, files: impl IntoIterator<Item = (String, ContentDigest)>) {
+        self.files.extend(files);
+    }
+
+    /// `sha256:` and the hexadecimal SHA-256 over `path NUL hex-digest LF` of every file, ordered by path components.
+    /// A file that was added twice counts once.
+    pub fn finish(mut self) -> String {
+        self.files.sort_by(|(a, _), (b, _)| a.split('/').cmp(b.split('/')));
+        self.files.dedup_by(|(a, _), (b, _)| a == b);
+        let mut hasher = Sha256::new();
+        for (path, digest) in &self.files {
+            hasher.update(path.as_bytes());
+            hasher.update([0]);
+            hasher.update(digest.to_string().as_bytes());
+            hasher.update([b'\n']);
+        }
+        format!("sha256:{}", ContentDigest(hasher.finalize().into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_digest_is_sha_256() {
+        // FIPS 180-4 example "abc"
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(ContentDigest::of(b"abc").to_string(), expected);
+    }
+
+    #[test]
+    fn tree_digest_does_not_depend_on_the_order_of_reading() {
+        let file = |path: &str| (path.to_owned(), ContentDigest::of(path.as_bytes()));
+        let mut first = TreeDigest::default();
+        first.extend([file("a/b"), file("a.b/c"), file("z")]);
+        let mut second = TreeDigest::default();
+        second.extend([file("z"), file("a.b/c"), file("a/b"), file("z")]);
+        let digest = first.finish();
+        assert_eq!(digest, second.finish());
+        // printf 'a/b\0%s\na.b/c\0%s\nz\0%s\n' with each sha256sum, piped into sha256sum
+        assert_eq!(digest.len(), "sha256:".len() + 64);
+    }
+}

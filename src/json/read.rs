@@ -1,0 +1,501 @@
+//! The reader: one pass over the text, recursion bounded by a depth limit, positions kept.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::{Member, Node, Number, Span, Value};
+
+/// Limits of one reading.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Deepest nesting of arrays and objects that is accepted.
+    pub depth: usize,
+}
+
+impl Limits {
+    /// For suites, which people write.
+    pub const SUITE: Limits = Limits { depth: 100 };
+    /// For files of a run, which programs write.
+    pub const SIDECAR: Limits = Limits { depth: 512 };
+}
+
+/// A text that does not satisfy the strict reader.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{kind} at {path}")]
+pub struct JsonError {
+    /// What is wrong.
+    pub kind: JsonErrorKind,
+    /// Where it stands.
+    pub span: Span,
+    /// Path of the value that holds the place, like `$.cases[0].prompt`.
+    pub path: String,
+}
+
+/// What the strict reader refuses.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JsonErrorKind {
+    /// Not JSON at all from here on.
+    #[error("invalid JSON: {0}")]
+    Syntax(&'static str),
+    /// The bytes are not UTF-8.
+    #[error("not valid UTF-8")]
+    NotUtf8,
+    /// An object has the same key twice.
+    #[error("duplicate key `{0}`")]
+    DuplicateKey(String),
+    /// `NaN`, `Infinity` or a number too large for a double.
+    #[error("number is not finite")]
+    NotFinite,
+    /// `\ud800` without its partner.
+    #[error("lone surrogate in a string")]
+    LoneSurrogate,
+    /// Nested deeper than the limit.
+    #[error("nested deeper than {0} levels")]
+    TooDeep(usize),
+}
+
+impl JsonErrorKind {
+    /// Whether the text could be read to its end in spite of this error.
+    pub fn is_recoverable(&self) -> bool {
+        matches!(self, Self::DuplicateKey(_) | Self::NotFinite | Self::LoneSurrogate)
+    }
+}
+
+/// What could be read, and everything the strict reader objects to.
+#[derive(Debug)]
+pub struct Document<'a> {
+    /// The value, unless a syntax error ended the reading.
+    pub root: Option<Node<'a>>,
+    /// All objections, in the order of the text. With a root they are all recoverable.
+    pub errors: Vec<JsonError>,
+}
+
+/// Reads one JSON value and says everything that is wrong with it.
+///
+/// A byte order mark before the value is dropped. Of duplicate keys the last one counts, as in Python, so that the
+/// rest of a document can still be checked.
+pub fn read(text: &str, limits: Limits) -> Document<'_> {
+    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, limits, path: Vec::new(), errors: Vec::new() };
+    if text.starts_with('\u{feff}') {
+        reader.at = '\u{feff}'.len_utf8();
+    }
+    reader.skip_space();
+    let root = reader.value(0).and_then(|node| {
+        reader.skip_space();
+        if reader.at < reader.bytes.len() { Err(reader.syntax("unexpected text after the value")) } else { Ok(node) }
+    });
+    let mut errors = reader.errors;
+    match root {
+        Ok(node) => Document { root: Some(node), errors },
+        Err(error) => {
+            errors.push(error);
+            Document { root: None, errors }
+        }
+    }
+}
+
+/// Reads one JSON value strictly.
+///
+/// # Errors
+/// The first objection of the strict reader.
+pub fn parse(text: &str, limits: Limits) -> Result<Node<'_>, JsonError> {
+    let mut document = read(text, limits);
+    match document.root {
+        Some(root) if document.errors.is_empty() => Ok(root),
+        _ => Err(document.errors.swap_remove(0)),
+    }
+}
+
+/// Reads one JSON value a line; blank lines are skipped. Yields the 1-based line number with each value.
+pub fn parse_lines(text: &str, limits: Limits) -> impl Iterator<Item = (usize, Result<Node<'_>, JsonError>)> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    text.split('\n')
+        .enumerate()
+        .filter(|(_, line)| !skill_lift_text::python::strip(line).is_empty())
+        .map(move |(index, line)| (index + 1, parse(line, limits)))
+}
+
+enum Step<'a> {
+    Key(Cow<'a, str>),
+    Index(usize),
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    limits: Limits,
+    path: Vec<Step<'a>>,
+    errors: Vec<JsonError>,
+}
+
+/// Objects with more members than this are checked for duplicates with a set, smaller ones by comparing.
+const SMALL_OBJECT: usize = 16;
+
+impl<'a> Reader<'a> {
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    fn error(&self, kind: JsonErrorKind, start: usize, end: usize) -> JsonError {
+        let mut path = String::from("$");
+        for step in &self.path {
+            match step {
+                Step::Key(key) if is_plain_key(key) => {
+                    path.push('.');
+                    path.push_str(key);
+                }
+                Step::Key(key) => path.push_str(&format!("[{key:?}]")),
+                Step::Index(index) => path.push_str(&format!("[{index}]")),
+            }
+        }
+        JsonError { kind, span: Span { start, end }, path }
+    }
+
+    fn syntax(&self, what: &'static str) -> JsonError {
+        let end = self.text[self.at..].chars().next().map_or(self.at, |c| self.at + c.len_utf8());
+        self.error(JsonErrorKind::Syntax(what), self.at, end)
+    }
+
+    fn note(&mut self, kind: JsonErrorKind, start: usize, end: usize) {
+        let error = self.error(kind, start, end);
+        self.errors.push(error);
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Node<'a>, JsonError> {
+        let start = self.at;
+        let value = match self.peek() {
+            None => return Err(self.syntax("the text ends where a value is expected")),
+            Some(b'{') => self.object(depth)?,
+            Some(b'[') => self.array(depth)?,
+            Some(b'"') => Value::String(self.string()?),
+            Some(b'-' | b'0'..=b'9') => self.number()?,
+            Some(_) => self.word()?,
+        };
+        Ok(Node { span: Span { start, end: self.at }, value })
+    }
+
+    fn enter(&self, depth: usize) -> Result<(), JsonError> {
+        if depth >= self.limits.depth {
+            return Err(self.error(JsonErrorKind::TooDeep(self.limits.depth), self.at, self.at + 1));
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Value<'a>, JsonError> {
+        self.enter(depth)?;
+        self.at += 1;
+        let mut members: Vec<Member<'a>> = Vec::new();
+        let mut seen: HashSet<Cow<'a, str>> = HashSet::new();
+        self.skip_space();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok(Value::Object(members));
+        }
+        loop {
+            self.skip_space();
+            if self.peek() != Some(b'"') {
+                return Err(self.syntax("expected a key in double quotes"));
+            }
+            let start = self.at;
+            let key = self.string()?;
+            let key_span = Span { start, end: self.at };
+            let position = self.position_of(&members, &mut seen, &key);
+            if position.is_some() {
+                self.note(JsonErrorKind::DuplicateKey(key.clone().into_owned()), key_span.start, key_span.end);
+            }
+            self.skip_space();
+            if self.peek() != Some(b':') {
+                return Err(self.syntax("expected `:` after a key"));
+            }
+            self.at += 1;
+            self.skip_space();
+            self.path.push(Step::Key(key.clone()));
+            let value = self.value(depth + 1)?;
+            self.path.pop();
+            match position {
+                Some(index) => members[index] = Member { key, key_span, value },
+                None => members.push(Member { key, key_span, value }),
+            }
+            self.skip_space();
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b'}') => {
+                    self.at += 1;
+                    return Ok(Value::Object(members));
+                }
+                _ => return Err(self.syntax("expected `,` or `}` in an object")),
+            }
+        }
+    }
+
+    fn position_of(&self, members: &[Member<'a>], seen: &mut HashSet<Cow<'a, str>>, key: &Cow<'a, str>) -> Option<usize> {
+        if members.len() < SMALL_OBJECT {
+            return members.iter().position(|member| member.key == *key);
+        }
+        if seen.is_empty() {
+            seen.extend(members.iter().map(|member| member.key.clone()));
+        }
+        if seen.insert(key.clone()) { None } else { members.iter().position(|member| member.key == *key) }
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Value<'a>, JsonError> {
+        self.enter(depth)?;
+        self.at += 1;
+        let mut items = Vec::new();
+        self.skip_space();
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            return Ok(Value::Array(items));
+        }
+        loop {
+            self.skip_space();
+            self.path.push(Step::Index(items.len()));
+            items.push(self.value(depth + 1)?);
+            self.path.pop();
+            self.skip_space();
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b']') => {
+                    self.at += 1;
+                    return Ok(Value::Array(items));
+                }
+                _ => return Err(self.syntax("expected `,` or `]` in an array")),
+            }
+        }
+    }
+
+    fn word(&mut self) -> Result<Value<'a>, JsonError> {
+        let rest = &self.bytes[self.at..];
+        for (word, value) in [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)] {
+            if rest.starts_with(word.as_bytes()) {
+                self.at += word.len();
+                return Ok(value);
+            }
+        }
+        for word in ["NaN", "Infinity"] {
+            if rest.starts_with(word.as_bytes()) {
+                return Ok(self.not_finite(self.at, word.len()));
+            }
+        }
+        Err(self.syntax("expected a value"))
+    }
+
+    fn not_finite(&mut self, start: usize, length: usize) -> Value<'a> {
+        self.at = start + length;
+        self.note(JsonErrorKind::NotFinite, start, self.at);
+        Value::Null
+    }
+
+    fn number(&mut self) -> Result<Value<'a>, JsonError> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+            if self.bytes[self.at..].starts_with(b"Infinity") {
+                return Ok(self.not_finite(start, "-Infinity".len()));
+            }
+        }
+        match self.peek() {
+            Some(b'0') => self.at += 1,
+            Some(b'1'..=b'9') => self.digits(),
+            _ => return Err(self.syntax("expected a digit")),
+        }
+        let mut float = false;
+        if self.peek() == Some(b'.') && self.bytes.get(self.at + 1).is_some_and(u8::is_ascii_digit) {
+            float = true;
+            self.at += 1;
+            self.digits();
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            let sign = usize::from(matches!(self.bytes.get(self.at + 1), Some(b'+' | b'-')));
+            if self.bytes.get(self.at + 1 + sign).is_some_and(u8::is_ascii_digit) {
+                float = true;
+                self.at += 1 + sign;
+                self.digits();
+            }
+        }
+        let number = Number::new(&self.text[start..self.at]);
+        if float && !number.as_f64().is_finite() {
+            return Ok(self.not_finite(start, self.at - start));
+        }
+        Ok(Value::Number(number))
+    }
+
+    fn digits(&mut self) {
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+    }
+
+    fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
+        let opening = self.at;
+        self.at += 1;
+        let start = self.at;
+        let mut owned: Option<String> = None;
+        let mut kept = start;
+        loop {
+            match self.peek() {
+                None => {
+                    self.at = opening;
+                    return Err(self.syntax("a string that starts here has no end"));
+                }
+                Some(b'"') => {
+                    let tail = &self.text[kept..self.at];
+                    self.at += 1;
+                    return Ok(match owned {
+                        None => Cow::Borrowed(tail),
+                        Some(mut text) => {
+                            text.push_str(tail);
+                            Cow::Owned(text)
+                        }
+                    });
+                }
+                Some(b'\\') => {
+                    let text = owned.get_or_insert_default();
+                    text.push_str(&self.text[kept..self.at]);
+                    let character = self.escape()?;
+                    owned.get_or_insert_default().push(character);
+                    kept = self.at;
+                }
+                Some(0..=0x1f) => return Err(self.syntax("control character in a string; write it as an escape")),
+                Some(_) => self.at += 1,
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<char, JsonError> {
+        let start = self.at;
+        let Some(letter) = self.bytes.get(self.at + 1).copied() else {
+            return Err(self.syntax("the text ends inside an escape"));
+        };
+        let simple = match letter {
+            b'"' => '"',
+            b'\\' => '\\',
+            b'/' => '/',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => {
+                self.at += 2;
+                return self.unicode_escape(start);
+            }
+            _ => return Err(self.syntax("unknown escape in a string")),
+        };
+        self.at += 2;
+        Ok(simple)
+    }
+
+    fn unicode_escape(&mut self, start: usize) -> Result<char, JsonError> {
+        let first = self.four_digits()?;
+        if let Some(character) = char::from_u32(first) {
+            return Ok(character);
+        }
+        if first < 0xdc00 && self.bytes[self.at..].starts_with(b"\\u") {
+            let after_first = self.at;
+            self.at += 2;
+            let second = self.four_digits()?;
+            if (0xdc00..0xe000).contains(&second) {
+                let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+                if let Some(character) = char::from_u32(code) {
+                    return Ok(character);
+                }
+            }
+            self.at = after_first;
+        }
+        self.note(JsonErrorKind::LoneSurrogate, start, self.at);
+        Ok(char::REPLACEMENT_CHARACTER)
+    }
+
+    fn four_digits(&mut self) -> Result<u32, JsonError> {
+        let digits = self.bytes.get(self.at..self.at + 4).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+        let code = digits.and_then(|_| u32::from_str_radix(&self.text[self.at..self.at + 4], 16).ok());
+        match code {
+            Some(code) => {
+                self.at += 4;
+                Ok(code)
+            }
+            None => Err(self.syntax("expected four hexadecimal digits after `\\u`")),
+        }
+    }
+}
+
+fn is_plain_key(key: &str) -> bool {
+    !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<(JsonErrorKind, String)> {
+        read(text, Limits { depth: 3 }).errors.into_iter().map(|e| (e.kind, e.path)).collect()
+    }
+
+    #[test]
+    fn reads_values_with_spans() {
+        let text = "\u{feff} {\"a\": [1, -2.5e3, \"x\\u00e9\\ud83d\\ude00\"], \"b\": null}";
+        let node = parse(text, Limits::SUITE).unwrap();
+        let items = node.get("a").unwrap().items().unwrap();
+        assert_eq!(items[0].as_number().unwrap().as_i64(), Some(1));
+        assert_eq!(items[1].as_number().unwrap().as_f64(), -2500.0);
+        assert_eq!(items[2].as_str(), Some("xé😀"));
+        let span = items[1].span;
+        assert_eq!(&text[span.start..span.end], "-2.5e3");
+        assert_eq!(node.python_repr(), "{'a': [1, -2500.0, 'xé😀'], 'b': None}");
+    }
+
+    #[test]
+    fn recoverable_problems_are_all_reported_with_their_paths() {
+        assert_eq!(
+            kinds(r#"{"a": {"k": NaN, "k": 2}, "b": [1e999, "\ud800"]}"#),
+            vec![
+                (JsonErrorKind::NotFinite, "$.a.k".to_owned()),
+                (JsonErrorKind::DuplicateKey("k".to_owned()), "$.a".to_owned()),
+                (JsonErrorKind::NotFinite, "$.b[0]".to_owned()),
+                (JsonErrorKind::LoneSurrogate, "$.b[1]".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn the_last_of_two_equal_keys_counts_also_in_large_objects() {
+        let keys: Vec<_> = (0..40).map(|i| format!("\"k{i}\": {i}")).collect();
+        let text = format!("{{{}, \"k3\": 99}}", keys.join(", "));
+        let document = read(&text, Limits::SUITE);
+        assert_eq!(document.errors.len(), 1);
+        let root = document.root.unwrap();
+        assert_eq!(root.members().unwrap().len(), 40);
+        assert_eq!(root.get("k3").unwrap().as_number().unwrap().as_i64(), Some(99));
+    }
+
+    #[test]
+    fn syntax_errors_stop_the_reading() {
+        for text in ["", "{", "[1,]", "{\"a\" 1}", "{'a': 1}", "01", "1.", "+1", "\"a\nb\"", "\"\\x\"", "\"abc", "1 2", "\\", "\"\\u12\"", "tru", "-"] {
+            let document = read(text, Limits::SUITE);
+            assert!(document.root.is_none(), "{text:?}");
+            assert!(matches!(document.errors[0].kind, JsonErrorKind::Syntax(_)), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn nesting_is_bounded() {
+        assert!(parse("[[[1]]]", Limits { depth: 3 }).is_ok());
+        assert_eq!(kinds("[[[[1]]]]")[0].0, JsonErrorKind::TooDeep(3));
+        let deep = "[".repeat(200_000);
+        assert!(matches!(parse(&deep, Limits::SIDECAR).unwrap_err().kind, JsonErrorKind::TooDeep(512)));
+    }
+
+    #[test]
+    fn lines_are_numbered_and_blank_lines_skipped() {
+        let lines: Vec<_> = parse_lines("{\"a\":1}\r\n\n 2 \n{", Limits::SUITE).map(|(n, r)| (n, r.is_ok())).collect();
+        assert_eq!(lines, vec![(1, true), (3, true), (4, false)]);
+    }
+}

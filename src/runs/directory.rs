@@ -1,0 +1,344 @@
+//! One run directory: its files are opened at most once, hashed as they are read, and never leave it.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
+
+use rustix::fs::{Mode, OFlags};
+use skill_lift_contract::ContentDigest;
+
+use super::limits::describe_bytes;
+use super::listing::{EntryKind, Listing, ListingError};
+use super::warning::{RunWarning, WarningCode};
+
+/// Why a file of a run cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FileProblem {
+    /// There is none.
+    #[error("no such file: {0}")]
+    Missing(String),
+    /// It is a directory, a device or the like.
+    #[error("not a regular file: {0}")]
+    NotAFile(String),
+    /// It leads out of the run directory.
+    #[error("{0} leads out of the run directory")]
+    LeavesRun(String),
+    /// It is larger than the limit and was not read.
+    #[error("{path} has {size} bytes, the limit is {}", describe_bytes(*limit))]
+    TooLarge {
+        /// The file.
+        path: String,
+        /// Its size in bytes.
+        size: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The system says no.
+    #[error("cannot read {path}: {message}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What the system says.
+        message: String,
+    },
+}
+
+type Contents = Result<Rc<Vec<u8>>, FileProblem>;
+
+/// A run directory and what has been read of it.
+#[derive(Debug)]
+pub struct RunDirectory {
+    absolute: PathBuf,
+    relative: String,
+    canonical: OnceCell<Option<PathBuf>>,
+    listing: Option<Listing>,
+    contents: HashMap<String, Contents>,
+    digests: Vec<(String, ContentDigest)>,
+    warnings: Vec<RunWarning>,
+    entry_limit: usize,
+}
+
+impl RunDirectory {
+    /// Opens a directory. `relative` is its path below the runs root, for messages and digests. A listing that was
+    /// read already is not read again.
+    ///
+    /// # Errors
+    /// When the directory is there but cannot be listed, or has too many entries.
+    pub(super) fn open(
+        absolute: PathBuf,
+        relative: String,
+        known: Option<Listing>,
+        entry_limit: usize,
+    ) -> Result<Self, ListingError> {
+        let listing = match known {
+            Some(listing) => Some(listing),
+            None => Listing::read(&absolute, &|| fs::canonicalize(&absolute), entry_limit)?,
+        };
+        let mut directory = Self {
+            absolute,
+            relative,
+            canonical: OnceCell::new(),
+            listing,
+            contents: HashMap::new(),
+            digests: Vec::new(),
+            warnings: Vec::new(),
+            entry_limit,
+        };
+        let refused = directory.listing.as_ref().map(|listing| listing.refused.clone()).unwrap_or_default();
+        for name in refused {
+            directory.warn_link(&name);
+        }
+        Ok(directory)
+    }
+
+    /// Whether the directory is there.
+    pub fn exists(&self) -> bool {
+        self.listing.is_some()
+    }
+
+    /// Path below the runs root, `/` between components.
+    pub fn relative(&self) -> &str {
+        &self.relative
+    }
+
+    /// The directory itself.
+    pub fn path(&self) -> &Path {
+        &self.absolute
+    }
+
+    pub(super) fn listing(&self) -> Option<&Listing> {
+        self.listing.as_ref()
+    }
+
+    /// Adds a warning about a file of this directory, or about the directory when `name` is empty.
+    pub fn warn(&mut self, code: WarningCode, name: &str, message: String) {
+        let path = match (self.relative.is_empty(), name.is_empty()) {
+            (true, _) => name.to_owned(),
+            (_, true) => self.relative.clone(),
+            _ => format!("{}/{name}", self.relative),
+        };
+        self.warnings.push(RunWarning { code, path, message });
+    }
+
+    fn warn_link(&mut self, name: &str) {
+        self.warn(WarningCode::LinkRefused, name, "link leads out of the run directory; it is not followed".to_owned());
+    }
+
+    /// The warnings so far.
+    pub fn take_warnings(&mut self) -> Vec<RunWarning> {
+        std::mem::take(&mut self.warnings)
+    }
+
+    /// Every file that was read, relative to the runs root, with its digest.
+    pub fn take_digests(&mut self) -> Vec<(String, ContentDigest)> {
+        std::mem::take(&mut self.digests)
+    }
+
+    /// The bytes of a regular file below the directory; read once, whatever the number of callers.
+    ///
+    /// `path` is relative, normalised, with `/` between components.
+    ///
+    /// # Errors
+    /// When there is no such file inside the run, or it is larger than `limit` bytes (then it was not read).
+    pub fn read(&mut self, path: &str, limit: u64) -> Result<Rc<Vec<u8>>, FileProblem> {
+        if let Some(known) = self.contents.get(path) {
+            return match known {
+                Ok(bytes) if bytes.len() as u64 > limit => {
+                    Err(FileProblem::TooLarge { path: path.to_owned(), size: bytes.len() as u64, limit })
+                }
+                known => known.clone(),
+            };
+        }
+        let contents = self.read_new(path, limit);
+        self.contents.insert(path.to_owned(), contents.clone());
+        contents
+    }
+
+    fn read_new(&mut self, path: &str, limit: u64) -> Contents {
+        let place = self.locate(path)?;
+        let unreadable =
+            |error: io::Error| FileProblem::Unreadable { path: path.to_owned(), message: plain_message(&error) };
+        // a final link was resolved above; a pipe must not block the reading
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match rustix::fs::open(&place, flags, Mode::empty()) {
+            Ok(descriptor) => File::from(descriptor),
+            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => {
+                return Err(FileProblem::Missing(path.to_owned()));
+            }
+            Err(error) => return Err(unreadable(error.into())),
+        };
+        let metadata = file.metadata().map_err(unreadable)?;
+        if !metadata.is_file() {
+            return Err(FileProblem::NotAFile(path.to_owned()));
+        }
+        if metadata.len() > limit {
+            return Err(FileProblem::TooLarge { path: path.to_owned(), size: metadata.len(), limit });
+        }
+        let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
+        // a file that grows while it is read stays within the limit
+        file.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        if bytes.len() as u64 > limit {
+            return Err(FileProblem::TooLarge { path: path.to_owned(), size: bytes.len() as u64, limit });
+        }
+        let name = if self.relative.is_empty() { path.to_owned() } else { format!("{}/{path}", self.relative) };
+        self.digests.push((name, ContentDigest::of(&bytes)));
+        Ok(Rc::new(bytes))
+    }
+
+    /// Whether a regular file exists inside the run, links resolved.
+    pub fn has_file(&mut self, path: &str) -> Result<bool, FileProblem> {
+        match self.locate(path) {
+            Ok(place) => Ok(fs::metadata(place).is_ok_and(|data| data.is_file())),
+            Err(FileProblem::Missing(_) | FileProblem::NotAFile(_)) => Ok(false),
+            Err(problem) => Err(problem),
+        }
+    }
+
+    /// The place of a file with links resolved; inside the run directory, or a problem.
+    fn locate(&mut self, path: &str) -> Result<PathBuf, FileProblem> {
+        let missing = || FileProblem::Missing(path.to_owned());
+        let Some(listing) = &self.listing else {
+            return Err(missing());
+        };
+        let safe = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+        if !safe || path.is_empty() {
+            return Err(FileProblem::LeavesRun(path.to_owned()));
+        }
+        let (first, rest) = path.split_once('/').map_or((path, None), |(first, rest)| (first, Some(rest)));
+        let Some(entry) = listing.get(first) else {
+            let refused = listing.refused.iter().any(|name| name == first);
+            return Err(if refused { FileProblem::LeavesRun(path.to_owned()) } else { missing() });
+        };
+        match (entry.kind, rest, entry.is_link) {
+            (EntryKind::File, None, false) => return Ok(self.absolute.join(path)),
+            (EntryKind::Directory | EntryKind::Other, None, false) => {
+                return Err(FileProblem::NotAFile(path.to_owned()));
+            }
+            _ => {}
+        }
+        // below a folder, or through a link: the real place decides
+        let Ok(place) = fs::canonicalize(self.absolute.join(path)) else {
+            return Err(missing());
+        };
+        if self.canonical().is_some_and(|root| place.starts_with(root)) {
+            Ok(place)
+        } else {
+            self.warn_link(path);
+            Err(FileProblem::LeavesRun(path.to_owned()))
+        }
+    }
+
+    fn canonical(&self) -> Option<&Path> {
+        self.canonical.get_or_init(|| fs::canonicalize(&self.absolute).ok()).as_deref()
+    }
+
+    /// Paths of all regular files below a folder of the run, in component-wise order, at most `limit` + 1 of them.
+    /// Links to folders are not entered; links to files inside the run count as files.
+    pub fn files_below(&mut self, folder: &str, limit: usize) -> Result<Vec<String>, FileProblem> {
+        let mut found = Vec::new();
+        let Some(entry) = self.listing.as_ref().and_then(|listing| listing.get(folder)) else {
+            return Ok(found);
+        };
+        if entry.kind != EntryKind::Directory || entry.is_link {
+            return Ok(found);
+        }
+        self.collect_files(folder, limit, 0, &mut found)?;
+        Ok(found)
+    }
+
+    /// Every regular file of the run directory; `None` when it holds a link or is nested too deeply.
+    pub(super) fn every_file(&mut self, limit: usize) -> Result<Option<Vec<String>>, FileProblem> {
+        let listing = self.listing.clone().unwrap_or_default();
+        if !listing.refused.is_empty() || listing.entries().iter().any(|entry| entry.is_link) {
+            return Ok(None);
+        }
+        let mut found = Vec::new();
+        for entry in listing.entries() {
+            match entry.kind {
+                EntryKind::File => found.push(entry.name.clone()),
+                EntryKind::Directory if self.collect_files(&entry.name, limit, 0, &mut found)? => return Ok(None),
+                EntryKind::Directory | EntryKind::Other => {}
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// The digest of a file, without keeping large files in memory.
+    pub(super) fn digest(&mut self, path: &str) -> Result<ContentDigest, FileProblem> {
+        match self.read(path, DIGEST_CACHE_BYTES) {
+            Ok(bytes) => Ok(ContentDigest::of(&bytes)),
+            Err(FileProblem::TooLarge { .. }) => {
+                let place = self.locate(path)?;
+                let digest = File::open(place).and_then(ContentDigest::of_reader);
+                self.contents.remove(path);
+                digest.map_err(|error| FileProblem::Unreadable {
+                    path: path.to_owned(),
+                    message: plain_message(&error),
+                })
+            }
+            Err(problem) => Err(problem),
+        }
+    }
+
+    /// Returns whether a link or too deep a nesting was met.
+    fn collect_files(
+        &mut self,
+        folder: &str,
+        limit: usize,
+        depth: usize,
+        found: &mut Vec<String>,
+    ) -> Result<bool, FileProblem> {
+        if depth > MAX_FOLDER_DEPTH {
+            return Ok(true);
+        }
+        let place = self.absolute.join(folder);
+        let root = || self.canonical().map(Path::to_owned).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound));
+        let listing = match Listing::read(&place, &root, self.entry_limit) {
+            Ok(listing) => listing.unwrap_or_default(),
+            Err(ListingError::TooManyEntries(limit)) => {
+                let message = format!("more than {limit} entries");
+                return Err(FileProblem::Unreadable { path: folder.to_owned(), message });
+            }
+            Err(ListingError::Io(error)) => {
+                return Err(FileProblem::Unreadable { path: folder.to_owned(), message: plain_message(&error) });
+            }
+        };
+        for name in &listing.refused {
+            self.warn_link(&format!("{folder}/{name}"));
+        }
+        let mut odd = !listing.refused.is_empty();
+        for entry in listing.entries() {
+            if found.len() > limit {
+                return Ok(odd);
+            }
+            odd |= entry.is_link;
+            let path = format!("{folder}/{}", entry.name);
+            match entry.kind {
+                EntryKind::File => found.push(path),
+                EntryKind::Directory if !entry.is_link => {
+                    odd |= self.collect_files(&path, limit, depth + 1, found)?;
+                }
+                EntryKind::Directory | EntryKind::Other => {}
+            }
+        }
+        Ok(odd)
+    }
+}
+
+/// Larger files are digested without being kept.
+const DIGEST_CACHE_BYTES: u64 = 1024 * 1024;
+
+/// Folders nested deeper than this inside a run are not searched for answers.
+const MAX_FOLDER_DEPTH: usize = 32;
+
+/// The system's message without the number that Rust appends.
+pub(super) fn plain_message(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(at) => text[..at].to_lowercase(),
+        None => text.to_lowercase(),
+    }
+}

@@ -1,0 +1,23 @@
+//! What was produced: an index of a run tree, then one run's files on demand.
+//!
+//! In: a folder of saved runs that may be hostile. Out: [`RunIndex`], one slot for every run that a suite expects or
+//! that is there, in report order; and [`RunDirectory`], which opens each file of a run at most once, hashes what it
+//! reads and never follows a link out of the run. Knows nothing of assertions; holds one run's bytes at a time.
+
+mod artifact_set;
+pub mod directory;
+pub mod evidence;
+pub mod index;
+pub mod limits;
+mod listing;
+mod output;
+pub mod sidecar;
+pub mod warning;
+
+pub use directory::{FileProblem, RunDirectory};
+pub use evidence::{RunEvidence, TurnEvidence};
+pub use index::{IndexOptions, LayoutError, OnDuplicate, RunIndex, RunSlot};
+pub use limits::Limits;
+pub use output::{Output, OutputPlace};
+pub use sidecar::{Execution, Sidecars};
+pub use warning::{RunWarning, WarningCode};

@@ -1,0 +1,172 @@
+//! The answer of a run (or of a turn): which file it is, and its text.
+
+use skill_lift_text::python;
+
+use super::directory::{FileProblem, RunDirectory};
+use super::limits::Limits;
+use super::listing::EntryKind;
+use super::warning::WarningCode;
+
+/// Names of the file that holds the answer, the first that is there counts.
+const NAMES: [&str; 6] = ["output.md", "output.txt", "response.md", "response.txt", "final.md", "final.txt"];
+
+/// Folder whose text files are the answer when there is no file of that kind.
+const FOLDER: &str = "outputs";
+
+/// Extensions of the files in that folder that are read, in lower case.
+const EXTENSIONS: [&str; 12] = ["md", "txt", "json", "jsonl", "html", "css", "js", "ts", "py", "vue", "yml", "yaml"];
+
+/// Where the answer was looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OutputPlace {
+    /// A file of the run directory.
+    File(&'static str),
+    /// The text files of the `outputs` folder, joined.
+    Folder,
+}
+
+impl OutputPlace {
+    /// Path relative to the run directory.
+    pub fn path(&self) -> &'static str {
+        match self {
+            Self::File(name) => name,
+            Self::Folder => FOLDER,
+        }
+    }
+}
+
+/// The answer of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Output {
+    /// There is none.
+    Missing,
+    /// Its text, with line ends as `\n`.
+    Text {
+        /// The text.
+        text: String,
+        /// Where it stood.
+        place: OutputPlace,
+    },
+    /// It is there but larger than the limit.
+    TooLarge {
+        /// Where it stands.
+        place: OutputPlace,
+    },
+}
+
+impl Output {
+    /// The text, if there is one.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Path of the answer relative to the run directory; that of `output.md` when there is none.
+    pub fn path(&self) -> &'static str {
+        match self {
+            Self::Missing => NAMES[0],
+            Self::Text { place, .. } | Self::TooLarge { place } => place.path(),
+        }
+    }
+}
+
+/// Reads the answer of a directory.
+pub(super) fn read(directory: &mut RunDirectory, limits: &Limits) -> Output {
+    let present: Vec<&'static str> = match directory.listing() {
+        None => return Output::Missing,
+        Some(listing) => {
+            NAMES.into_iter().filter(|name| listing.get(name).is_some_and(|e| e.kind == EntryKind::File)).collect()
+        }
+    };
+    let unusable: Vec<&'static str> = NAMES
+        .into_iter()
+        .filter(|name| directory.listing().and_then(|l| l.get(name)).is_some_and(|e| e.kind != EntryKind::File))
+        .collect();
+    for name in unusable {
+        directory.warn(WarningCode::OutputUnreadable, name, "not a regular file; it is not read as the answer".to_owned());
+    }
+    if let [first, others @ ..] = present.as_slice()
+        && !others.is_empty()
+    {
+        let message = format!("{first} is read as the answer, {} is not", others.join(", "));
+        directory.warn(WarningCode::SeveralOutputFiles, "", message);
+    }
+    match present.first() {
+        Some(name) => read_file(directory, name, limits),
+        None => read_folder(directory, limits),
+    }
+}
+
+fn read_file(directory: &mut RunDirectory, name: &'static str, limits: &Limits) -> Output {
+    let place = OutputPlace::File(name);
+    match directory.read(name, limits.output_bytes) {
+        Ok(bytes) => Output::Text { text: decode(directory, name, &bytes), place },
+        Err(problem @ FileProblem::TooLarge { .. }) => {
+            directory.warn(WarningCode::OutputTooLarge, "", format!("{problem}; the run is not scored"));
+            Output::TooLarge { place }
+        }
+        Err(problem) => {
+            directory.warn(WarningCode::OutputUnreadable, "", problem.to_string());
+            Output::Missing
+        }
+    }
+}
+
+fn read_folder(directory: &mut RunDirectory, limits: &Limits) -> Output {
+    let paths = match directory.files_below(FOLDER, limits.directory_entries) {
+        Ok(paths) => paths,
+        Err(problem) => {
+            directory.warn(WarningCode::OutputUnreadable, "", problem.to_string());
+            return Output::Missing;
+        }
+    };
+    let mut paths: Vec<String> = paths.into_iter().filter(|path| is_text_file(path)).collect();
+    paths.sort_by(|a, b| a.split('/').cmp(b.split('/')));
+    if paths.len() > limits.output_files {
+        let message = format!("{} text files; the first {} are read as the answer", paths.len(), limits.output_files);
+        directory.warn(WarningCode::TruncatedOutputs, FOLDER, message);
+        paths.truncate(limits.output_files);
+    }
+    let mut parts = Vec::with_capacity(paths.len());
+    let mut left = limits.output_bytes;
+    for path in &paths {
+        match directory.read(path, left) {
+            Ok(bytes) => {
+                left -= bytes.len() as u64;
+                let text = decode(directory, path, &bytes);
+                parts.push(format!("\n--- {path} ---\n{text}"));
+            }
+            Err(FileProblem::TooLarge { .. }) => {
+                let message = "the files of outputs/ are larger than the limit together; the run is not scored".to_owned();
+                directory.warn(WarningCode::OutputTooLarge, FOLDER, message);
+                return Output::TooLarge { place: OutputPlace::Folder };
+            }
+            Err(problem) => directory.warn(WarningCode::OutputUnreadable, "", problem.to_string()),
+        }
+    }
+    if parts.is_empty() {
+        return Output::Missing;
+    }
+    Output::Text { text: python::strip(&parts.join("\n")).to_owned(), place: OutputPlace::Folder }
+}
+
+fn is_text_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match name.rsplit_once('.') {
+        // a name like ".md" is a hidden file without extension
+        Some((stem, extension)) if !stem.is_empty() => {
+            EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str())
+        }
+        _ => false,
+    }
+}
+
+fn decode(directory: &mut RunDirectory, name: &str, bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    if let std::borrow::Cow::Owned(_) = text {
+        directory.warn(WarningCode::DecodeLossy, name, "bytes that are not UTF-8 are read as U+FFFD".to_owned());
+    }
+    python::universal_newlines(&text).into_owned()
+}

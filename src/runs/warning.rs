@@ -1,0 +1,99 @@
+//! Oddities of a run tree that do not stop the reading.
+
+use std::fmt;
+
+/// Stable codes of the warnings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WarningCode {
+    /// The runs root does not exist.
+    RunsMissing,
+    /// `run-02` instead of `run-2`.
+    PaddedRunName,
+    /// `run-0`.
+    RunZero,
+    /// `run-1` and `run-3` without `run-2`.
+    GapInRepetitions,
+    /// An answer beside `run-*` folders.
+    MixedLayout,
+    /// Two directories claim the same run and one was dropped on request.
+    DuplicateDropped,
+    /// More than one file that could be the answer.
+    SeveralOutputFiles,
+    /// Two sidecar files give different values for the same key.
+    SidecarConflict,
+    /// A sidecar file cannot be read.
+    SidecarUnreadable,
+    /// `timeout` is a number, which is a limit and not a failure.
+    TimeoutIsALimit,
+    /// A link that leads out of its root.
+    LinkRefused,
+    /// More files in `outputs/` than are read.
+    TruncatedOutputs,
+    /// Bytes that are not UTF-8 were replaced.
+    DecodeLossy,
+    /// The answer cannot be read.
+    OutputUnreadable,
+    /// The answer is larger than the limit.
+    OutputTooLarge,
+    /// One arm names a model, the other does not.
+    ModelLabelMismatch,
+    /// A folder of the runs root that is no case of the suite.
+    UnknownCase,
+}
+
+impl WarningCode {
+    /// The code in reports and on the terminal.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::RunsMissing => "runs_missing",
+            Self::PaddedRunName => "padded_run_name",
+            Self::RunZero => "run_zero",
+            Self::GapInRepetitions => "gap_in_repetitions",
+            Self::MixedLayout => "mixed_layout",
+            Self::DuplicateDropped => "duplicate_dropped",
+            Self::SeveralOutputFiles => "several_output_files",
+            Self::SidecarConflict => "sidecar_conflict",
+            Self::SidecarUnreadable => "sidecar_unreadable",
+            Self::TimeoutIsALimit => "timeout_is_a_limit",
+            Self::LinkRefused => "link_refused",
+            Self::TruncatedOutputs => "truncated_outputs",
+            Self::DecodeLossy => "decode_lossy",
+            Self::OutputUnreadable => "output_unreadable",
+            Self::OutputTooLarge => "output_too_large",
+            Self::ModelLabelMismatch => "model_label_mismatch",
+            Self::UnknownCase => "unknown_case",
+        }
+    }
+
+    /// Whether `--strict-layout` makes it an error: it is about how the tree is laid out, not about one answer.
+    pub fn is_layout(self) -> bool {
+        matches!(
+            self,
+            Self::RunsMissing
+                | Self::PaddedRunName
+                | Self::RunZero
+                | Self::GapInRepetitions
+                | Self::MixedLayout
+                | Self::SeveralOutputFiles
+                | Self::LinkRefused
+                | Self::ModelLabelMismatch
+        )
+    }
+}
+
+/// One oddity and where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunWarning {
+    /// What kind it is.
+    pub code: WarningCode,
+    /// Path relative to the runs root, `/` between components; empty for the root.
+    pub path: String,
+    /// What was seen and what was done. Lower case, no full stop.
+    pub message: String,
+}
+
+impl fmt::Display for RunWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() { f.write_str(&self.message) } else { write!(f, "{}: {}", self.path, self.message) }
+    }
+}

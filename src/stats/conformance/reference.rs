@@ -1,0 +1,152 @@
+//! Vectors of the 0.6 output format and its exact targets.
+
+use num_bigint::BigUint;
+use serde_json::Value;
+
+use super::{Section, count, floats, load, rational, rationals, text};
+use crate::compat::CompatSignificance;
+use crate::describe::{cost_summary, p90, summary};
+use crate::multiplicity::{benjamini_hochberg, holm};
+use crate::proportion::clopper_pearson;
+use crate::reliability::{pass_estimate, pass_interval};
+use crate::rational::{from_f64, round_f64_half_even};
+use crate::sign_flip::sign_flip;
+
+fn section(name: &'static str) -> Section {
+    Section::new(name, &load("statistics.json")[name])
+}
+
+#[test]
+fn sign_flip_counts_and_block() {
+    section("sign_flip").check(25, |vector, report| {
+        let deltas = rationals(&vector["deltas"]);
+        let result = sign_flip(&deltas);
+        let block = CompatSignificance::new(&result);
+        let peer = &vector["peer"];
+        report.same("n", block.n as u64, count(&peer["n"]));
+        report.same_or_null("observed_mean_delta", block.observed_mean_delta, &peer["observed_mean_delta"]);
+        if peer["method"] != "sign-flip-sampled" {
+            report.same("method", block.method, text(&peer["method"]));
+            report.same_or_null("p_value", block.p_value, &peer["p_value"]);
+            report.same("significant", Some(block.significant_at_0_05), peer["significant_at_0_05"].as_bool());
+        }
+        let exact = &vector["exact"];
+        if exact.is_null() {
+            report.same("no units", result.n, 0);
+            return;
+        }
+        let counts = result.counts.clone().unwrap();
+        // The vectors let zero deltas double hits and total alike.
+        let zeros = result.unchanged();
+        let expected = |name: &str| text(&exact[name]).parse::<BigUint>().unwrap();
+        report.same("hits", counts.two_sided << zeros, expected("hits"));
+        report.same("total", counts.total << zeros, expected("total"));
+        report.near("p_two_sided", result.p_two_sided, &exact["p_two_sided"], 1e-15);
+        report.near("mid_p", result.mid_p, &exact["mid_p_two_sided"], 1e-15);
+        report.near("p_greater", result.p_greater, &exact["p_greater"], 1e-15);
+        report.near("p_less", result.p_less, &exact["p_less"], 1e-15);
+        report.near("floor", result.floor, &exact["p_floor_two_sided"], 1e-15);
+        report.same("moved", result.moved as u64, count(&exact["nonzero"]));
+        report.same("decision", result.at_most(&rational("1/20")), exact["p_two_sided"].as_f64().unwrap() <= 0.05);
+    });
+}
+
+#[test]
+fn rounded_inputs_break_ties_that_exact_thirds_keep() {
+    section("sign_flip_float_inputs").check(1, |vector, report| {
+        let rounded: Vec<_> = floats(&vector["deltas"]).into_iter().map(|delta| from_f64(delta).unwrap()).collect();
+        let block = CompatSignificance::of(&rounded);
+        report.same_or_null("p_value", block.p_value, &vector["peer"]["p_value"]);
+        report.same_or_null("mean", block.observed_mean_delta, &vector["peer"]["observed_mean_delta"]);
+        let exact = sign_flip(&["1", "-1/3", "-1/3", "-1/3", "1"].map(rational));
+        report.same("p of exact thirds", exact.p_two_sided, 0.625);
+    });
+}
+
+#[test]
+fn repeated_success() {
+    section("pass_at_k").check(20, |vector, report| {
+        let estimate = pass_estimate(count(&vector["n"]), count(&vector["c"]), count(&vector["k"])).ok();
+        report.same_or_null("pass_at_k", estimate.as_ref().map(|it| it.pass_at_k()), &vector["pass_at_k"]);
+        report.same_or_null("pass_hat_k", estimate.as_ref().map(|it| it.pass_hat_k()), &vector["pass_hat_k"]);
+    });
+}
+
+#[test]
+fn repeated_success_limits() {
+    section("pass_at_k_interval_target").check(6, |vector, report| {
+        let (n, c, k) = (count(&vector["n"]), count(&vector["c"]), count(&vector["k"]));
+        let limits = pass_interval(n, c, k, 0.05).unwrap();
+        report.same("one run", Ok(limits.one_run), clopper_pearson(c, n, 0.05));
+        for (name, value) in [
+            ("p_lower", limits.one_run.lower),
+            ("p_upper", limits.one_run.upper),
+            ("pass_at_k_lower", limits.pass_at_k.lower),
+            ("pass_at_k_upper", limits.pass_at_k.upper),
+            ("pass_hat_k_lower", limits.pass_hat_k.lower),
+            ("pass_hat_k_upper", limits.pass_hat_k.upper),
+        ] {
+            // The targets carry nine decimals.
+            report.near_absolute(name, value, &vector[name], 5.1e-10);
+        }
+    });
+}
+
+#[test]
+fn ninetieth_percentile() {
+    section("p90").check(11, |vector, report| {
+        report.same_or_null("p90", p90(&floats(&vector["values"])), &vector["p90"]);
+    });
+}
+
+#[test]
+fn summaries() {
+    section("stats").check(9, |vector, report| {
+        let actual = summary(&floats(&vector["values"]));
+        let peer = &vector["peer"];
+        report.same_or_null("mean", actual.mean, &peer["mean"]);
+        report.same_or_null("stddev", actual.stddev, &peer["stddev"]);
+        report.same_or_null("min", actual.min, &peer["min"]);
+        report.same_or_null("max", actual.max, &peer["max"]);
+        report.same_or_null("median", actual.median, &peer["median"]);
+        report.same("n", actual.n as u64, count(&peer["n"]));
+    });
+}
+
+#[test]
+fn cost_summaries() {
+    section("cost_stats").check(5, |vector, report| {
+        let actual = cost_summary(&floats(&vector["values"]));
+        let peer = &vector["peer"];
+        report.same_or_null("sum", actual.sum, &peer["sum"]);
+        report.same_or_null("mean", actual.mean, &peer["mean"]);
+        report.same_or_null("median", actual.median, &peer["median"]);
+        report.same_or_null("p90", actual.p90, &peer["p90"]);
+        report.same("n", actual.n as u64, count(&peer["n"]));
+    });
+}
+
+#[test]
+fn adjusted_p_values() {
+    section("holm_bh_target").check(3, |vector, report| {
+        let p_values: Vec<Option<f64>> = floats(&vector["p"]).into_iter().map(Some).collect();
+        let rounded = |adjusted: Vec<Option<f64>>| -> Vec<f64> {
+            adjusted.into_iter().flatten().map(|p| round_f64_half_even(p, 12)).collect()
+        };
+        report.same("holm", rounded(holm(&p_values)), floats(&vector["holm_adjusted"]));
+        report.same("bh", rounded(benjamini_hochberg(&p_values)), floats(&vector["bh_adjusted"]));
+    });
+}
+
+#[test]
+fn pair_tables_agree_on_significance() {
+    section("pair_tables").check(8, |vector, report| {
+        // The block of the pooled table is the sign-flip block over the case deltas listed in the vector.
+        let block = &vector["paired_summary"]["significance"];
+        if block["n"] == 0 {
+            let empty = CompatSignificance::of(&[]);
+            report.same("method", empty.method, text(&block["method"]));
+            report.same("p_value", Value::Null, block["p_value"].clone());
+        }
+    });
+}

@@ -1,0 +1,37 @@
+//! Pure statistics for paired comparisons: exact rationals in, estimates, p-values, intervals and verdicts out.
+//!
+//! Nothing here reads files, draws random numbers or knows what an evaluation is. A *unit* is whatever the caller
+//! pairs (a case, or a family of cases); a *delta* is the pass rate with the skill minus the pass rate without it.
+//!
+//! Three conventions hold everywhere:
+//!
+//! - deltas and rates are exact rationals, rounded once when they become an `f64`;
+//! - a value that cannot be computed is an `Err(`[`Withheld`]`)` or `None`, never 0, NaN or an infinity;
+//! - no result depends on the order of the units.
+
+#![forbid(unsafe_code)]
+
+pub mod binary_power;
+pub mod compat;
+pub mod describe;
+pub mod interval;
+pub mod multiplicity;
+pub mod power;
+pub mod proportion;
+pub mod rational;
+pub mod reliability;
+pub mod sign_flip;
+pub mod special;
+pub mod verdict;
+pub mod withheld;
+
+pub use interval::{PaddedT, PairedT, padded_t, paired_t};
+pub use rational::Rational;
+pub use sign_flip::{Direction, SignFlip, sign_flip};
+pub use verdict::{Thresholds, TooFewReason, Verdict, VerdictCode, minimum_cases, verdict};
+pub use withheld::Withheld;
+
+#[cfg(test)]
+mod conformance;
+#[cfg(test)]
+mod properties;

@@ -1,0 +1,135 @@
+//! Planning figures: the smallest lift this many cases would detect, and the cases a given lift needs.
+//!
+//! Approximate: the t formula, corrected by factors measured for the exact test with normal deltas.
+
+use crate::interval::padded_standard_deviation;
+use crate::rational::{Rational, to_f64};
+use crate::special::student_t_critical;
+use crate::verdict::minimum_cases;
+use crate::withheld::Withheld;
+
+/// The chance of detecting the lift that the figures are made for.
+pub const TARGET_POWER: f64 = 0.8;
+
+/// No plan beyond this many cases is reported.
+const LARGEST_PLAN: usize = 10_000_000;
+
+/// The smallest lift that would be detected with the target power.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DetectableLift {
+    /// Mean delta, in 0..=1; 1 when `not_detectable`.
+    pub lift: f64,
+    /// Even the largest possible lift would be missed too often.
+    pub not_detectable: bool,
+    /// Standard deviation of the deltas including two pads, that the figure rests on.
+    pub standard_deviation: f64,
+}
+
+/// The smallest detectable lift for as many units as there are deltas, with their padded standard deviation.
+///
+/// # Errors
+///
+/// [`Withheld::NoEligiblePairs`] without units, [`Withheld::TooFewUnits`] when no outcome could reach `alpha`.
+pub fn smallest_detectable_lift(deltas: &[Rational], alpha: &Rational) -> Result<DetectableLift, Withheld> {
+    let standard_deviation = padded_standard_deviation(deltas)?;
+    let lift = detectable_lift(deltas.len(), standard_deviation, alpha)?;
+    Ok(DetectableLift { lift: lift.min(1.0), not_detectable: lift > 1.0, standard_deviation })
+}
+
+/// The smallest detectable lift of `cases` units with the given standard deviation, not capped at 1.
+///
+/// # Errors
+///
+/// [`Withheld::TooFewUnits`] when no outcome of so few units could reach `alpha`.
+pub fn detectable_lift(cases: usize, standard_deviation: f64, alpha: &Rational) -> Result<f64, Withheld> {
+    let minimum = minimum_cases(alpha).ok_or(Withheld::TooFewUnits)?;
+    if cases < minimum.max(2) {
+        return Err(Withheld::TooFewUnits);
+    }
+    Ok(exact_test_factor(cases) * t_detectable_lift(cases, standard_deviation, to_f64(alpha)))
+}
+
+/// The t formula alone: (t(1 − alpha/2) + t(0.8))·sd/√cases with cases − 1 degrees of freedom. At least two cases.
+#[must_use]
+pub fn t_detectable_lift(cases: usize, standard_deviation: f64, alpha: f64) -> f64 {
+    let freedom = cases.saturating_sub(1).max(1) as f64;
+    let quantiles = student_t_critical(alpha / 2.0, freedom) + student_t_critical(1.0 - TARGET_POWER, freedom);
+    quantiles * standard_deviation / (cases as f64).sqrt()
+}
+
+/// How much larger the lift must be for the exact test than the t formula says, measured by simulation.
+#[must_use]
+pub const fn exact_test_factor(cases: usize) -> f64 {
+    match cases {
+        0..=6 => 1.26,
+        7 | 8 => 1.04,
+        9 | 11..=13 => 1.02,
+        10 => 1.01,
+        _ => 1.0,
+    }
+}
+
+/// The smallest number of cases, at least the minimum for any significance, whose detectable lift is at most
+/// `min_lift`; `None` when `min_lift` or alpha is not positive or the plan is absurdly large.
+#[must_use]
+pub fn cases_needed(standard_deviation: f64, min_lift: f64, alpha: &Rational) -> Option<usize> {
+    let minimum = minimum_cases(alpha)?.max(2);
+    let enough = |cases: usize| {
+        detectable_lift(cases, standard_deviation, alpha).is_ok_and(|detectable| detectable <= min_lift)
+    };
+    smallest(minimum, enough)
+}
+
+/// What is known about the spread of one case's delta before more runs are made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DeltaSpread {
+    /// Standard deviation of the true deltas between cases.
+    pub between_cases: f64,
+    /// Standard deviation of runs of one case with the skill.
+    pub runs_with: f64,
+    /// Standard deviation of runs of one case without the skill.
+    pub runs_without: f64,
+}
+
+impl DeltaSpread {
+    /// Standard deviation of a case's observed delta with `repetitions` runs in each arm.
+    #[must_use]
+    pub fn of_case_delta(&self, repetitions: usize) -> f64 {
+        let runs = self.runs_with * self.runs_with + self.runs_without * self.runs_without;
+        (self.between_cases * self.between_cases + runs / repetitions.max(1) as f64).sqrt()
+    }
+
+    /// The smallest number of cases (at least 2) for which the t formula detects `min_lift` with `repetitions` runs
+    /// in each arm. To compare repetitions with cases; the exact test needs a few more when the answer is small.
+    #[must_use]
+    pub fn cases_needed(&self, repetitions: usize, min_lift: f64, alpha: &Rational) -> Option<usize> {
+        let alpha = to_f64(alpha);
+        let standard_deviation = self.of_case_delta(repetitions);
+        smallest(2, |cases| t_detectable_lift(cases, standard_deviation, alpha) <= min_lift)
+    }
+}
+
+/// The smallest count from `minimum` up that is enough, for a condition that stays true: doubling, then bisection.
+fn smallest(minimum: usize, enough: impl Fn(usize) -> bool) -> Option<usize> {
+    if enough(minimum) {
+        return Some(minimum);
+    }
+    let mut low = minimum;
+    let mut high = minimum.checked_mul(2)?;
+    while !enough(high) {
+        if high > LARGEST_PLAN {
+            return None;
+        }
+        low = high;
+        high = high.checked_mul(2)?;
+    }
+    while high - low > 1 {
+        let middle = usize::midpoint(low, high);
+        if enough(middle) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    Some(high)
+}

@@ -1,0 +1,210 @@
+//! The law of the sign-flip sum as probability mass in `f64`, for more units than exact counts can hold.
+
+use super::Tail;
+
+/// Cell updates after which a lattice counts as too large for a direct computation.
+const MASS_BUDGET: f64 = 2e9;
+/// Largest `moved · Σ|a|` for which the whole range of sums is kept instead of a window.
+const WHOLE_RANGE_BUDGET: f64 = 2e8;
+/// Half width of the window in standard deviations of the sum; what lies outside weighs less than 2·e^(−98).
+const WINDOW: f64 = 14.0;
+/// Smallest tail that is trusted when the window cuts the law.
+const TRUSTED_IN_WINDOW: f64 = 1e-28;
+/// Smallest tail that is trusted otherwise: above the subnormal numbers by a wide margin.
+const TRUSTED: f64 = 1e-280;
+/// Chance, added to the bound, that the rounding of the lattice exceeds its allowance.
+const ROUNDING_CHANCE: f64 = 1e-12;
+/// Largest number of cells of a rounded lattice.
+const LARGEST_ROUNDED: f64 = 1_048_576.0;
+
+/// The law of the sum: `masses[i]` is the chance of the sum `base + 2·i`.
+struct Law {
+    base: i64,
+    masses: Vec<f64>,
+    cut: bool,
+}
+
+/// The tail at the observed sum `|T|`. Outer `None`: too large to compute. Inner `None`: smaller than this method
+/// can resolve.
+#[expect(clippy::option_option, reason = "two different answers: cannot compute, and too small to compute")]
+pub(super) fn lattice_tail(magnitudes: &[(u64, usize)], observed: i64) -> Option<Option<Tail<f64>>> {
+    let plan = Plan::new(magnitudes);
+    if plan.updates > MASS_BUDGET {
+        return None;
+    }
+    let law = Law::new(magnitudes, &plan);
+    let equal = law.at(observed);
+    if observed == 0 {
+        return Some(Some(Tail { at_or_beyond: f64::midpoint(1.0, equal), equal }));
+    }
+    let at_or_beyond = law.at_or_above(observed);
+    let trusted = if law.cut { TRUSTED_IN_WINDOW } else { TRUSTED };
+    Some((at_or_beyond >= trusted).then_some(Tail { at_or_beyond, equal }))
+}
+
+/// Hoeffding's bound of the one-sided p: exp(−T² / (2·Σa²)), 1 at T = 0.
+pub(super) fn hoeffding(magnitudes: &[(f64, usize)], observed: f64) -> f64 {
+    let squares: f64 = magnitudes.iter().map(|&(magnitude, count)| magnitude * magnitude * count as f64).sum();
+    // The exponent is moved up by more than its rounding error, so the bound stays a bound.
+    let exponent = observed * observed / (2.0 * squares) * (1.0 - 1e-12);
+    (-exponent).exp().min(1.0)
+}
+
+/// Upper bounds of the one-sided p in the observed direction and against it, from magnitudes rounded to a lattice.
+///
+/// With step h, each magnitude is h·k + r. The signed remainders sum to at most Σ|r|, and exceed `e` with chance at
+/// most exp(−e² / (2·Σr²)) (Hoeffding 1963); the law of the h·k part, shifted by the allowance, bounds the tail.
+pub(super) fn rounded_bounds(magnitudes: &[(f64, usize)], observed: f64) -> (f64, f64) {
+    let moved: f64 = magnitudes.iter().map(|&(_, count)| count as f64).sum();
+    let squares: f64 = magnitudes.iter().map(|&(magnitude, count)| magnitude * magnitude * count as f64).sum();
+    let cells = (MASS_BUDGET / moved).min(LARGEST_ROUNDED);
+    let step = WINDOW * squares.sqrt() / cells;
+    let mut rounded: Vec<(u64, usize)> = Vec::new();
+    let mut remainders = 0.0;
+    let mut remainder_squares = 0.0;
+    for &(magnitude, count) in magnitudes {
+        let multiple = (magnitude / step).round();
+        // The magnitudes and the product carry rounding errors of their own.
+        let remainder = (magnitude - multiple * step).abs() + magnitude * 1e-15;
+        remainders += remainder * count as f64;
+        remainder_squares += remainder * remainder * count as f64;
+        // At most the number of cells, so the conversion is exact.
+        let multiple = multiple as u64;
+        match rounded.last_mut() {
+            Some((last, total)) if *last == multiple => *total += count,
+            _ if multiple == 0 => {}
+            _ => rounded.push((multiple, count)),
+        }
+    }
+    let likely = (2.0 * remainder_squares * (1.0 / ROUNDING_CHANCE).ln()).sqrt();
+    let (allowance, chance) = if remainders <= likely { (remainders, 0.0) } else { (likely, ROUNDING_CHANCE) };
+    let plan = Plan::new(&rounded);
+    if rounded.is_empty() || plan.updates > MASS_BUDGET {
+        return (1.0, 1.0);
+    }
+    let law = Law::new(&rounded, &plan);
+    let lowest = ((observed - allowance) / step * (1.0 - 1e-12)).ceil() as i64;
+    let highest = ((observed + allowance) / step * (1.0 + 1e-12)).floor() as i64;
+    let cut = if law.cut { TRUSTED_IN_WINDOW } else { TRUSTED };
+    let slack = chance + cut;
+    let toward = law.at_or_above(lowest) * (1.0 + 1e-12) + slack;
+    let against = 1.0 - law.at_or_above(highest + 1) * (1.0 - 1e-12) + slack;
+    (toward.min(1.0), against.min(1.0))
+}
+
+/// The window and the cost of computing the law.
+struct Plan {
+    /// Sums are kept from −window to window.
+    window: i64,
+    /// Whether the window is narrower than the range of the sum.
+    cut: bool,
+    updates: f64,
+}
+
+impl Plan {
+    fn new(magnitudes: &[(u64, usize)]) -> Self {
+        let mut moved = 0.0;
+        let mut range = 0.0;
+        let mut squares = 0.0;
+        for &(magnitude, count) in magnitudes {
+            let (magnitude, count) = (magnitude as f64, count as f64);
+            moved += count;
+            range += magnitude * count;
+            squares += magnitude * magnitude * count;
+        }
+        let narrow = (WINDOW * squares.sqrt()).ceil() + 2.0;
+        let cut = moved * range > WHOLE_RANGE_BUDGET && narrow < range;
+        let window = if cut { narrow } else { range };
+        let terms: f64 = magnitudes.iter().map(|&(_, count)| binomial_reach(count, cut) as f64 + 1.0).sum();
+        Self { window: window as i64, cut, updates: terms * window }
+    }
+}
+
+impl Law {
+    fn new(magnitudes: &[(u64, usize)], plan: &Plan) -> Self {
+        let mut law = Self { base: 0, masses: vec![1.0], cut: plan.cut };
+        let mut range = 0_i64;
+        for &(magnitude, count) in magnitudes {
+            // Sums of magnitudes fit an i64: the caller checked their total.
+            let (Ok(magnitude), Ok(signed_count)) = (i64::try_from(magnitude), i64::try_from(count)) else { continue };
+            range += magnitude * signed_count;
+            let parity = range.rem_euclid(2);
+            let limit = range.min(plan.window);
+            let limit = if limit.rem_euclid(2) == parity { limit } else { limit - 1 };
+            let cells = usize::try_from(limit).unwrap_or(0) + 1;
+            let mut masses = vec![0.0; cells];
+            let reach = binomial_reach(count, plan.cut);
+            law.cut |= reach < count;
+            for (net, weight) in binomial_law(count, reach) {
+                // Cell i of the old law lands on cell i + shift of the new one.
+                add_shifted(&mut masses, &law.masses, (law.base + magnitude * net + limit) / 2, weight);
+            }
+            law.base = -limit;
+            law.masses = masses;
+        }
+        law
+    }
+
+    fn index(&self, sum: i64) -> i64 {
+        (sum - self.base).div_euclid(2)
+    }
+
+    /// The chance of exactly `sum`.
+    fn at(&self, sum: i64) -> f64 {
+        if (sum - self.base).rem_euclid(2) != 0 {
+            return 0.0;
+        }
+        usize::try_from(self.index(sum)).ok().and_then(|index| self.masses.get(index)).copied().unwrap_or(0.0)
+    }
+
+    /// The chance of `sum` or more, smallest terms first; 0 when the window ends below `sum`.
+    fn at_or_above(&self, sum: i64) -> f64 {
+        let first = self.index(sum + 1).max(0);
+        let tail = usize::try_from(first).ok().and_then(|first| self.masses.get(first..)).unwrap_or(&[]);
+        tail.iter().rev().sum::<f64>().min(1.0)
+    }
+}
+
+fn add_shifted(target: &mut [f64], source: &[f64], shift: i64, weight: f64) {
+    let skipped_target = usize::try_from(shift).unwrap_or(0);
+    let skipped_source = usize::try_from(-shift).unwrap_or(0);
+    let (Some(target), Some(source)) = (target.get_mut(skipped_target..), source.get(skipped_source..)) else {
+        return;
+    };
+    for (cell, mass) in target.iter_mut().zip(source) {
+        *cell += weight * mass;
+    }
+}
+
+/// How far from balance the signs of `count` equal magnitudes are followed.
+fn binomial_reach(count: usize, cut: bool) -> usize {
+    if !cut && count <= 1000 {
+        return count;
+    }
+    // Fourteen standard deviations of the net sign.
+    let reach = (WINDOW * (count as f64).sqrt()).ceil() as usize + 2;
+    reach.min(count)
+}
+
+/// The law of the net sign of `count` fair signs, `net` from −reach to reach in steps of two, with its chance.
+fn binomial_law(count: usize, reach: usize) -> Vec<(i64, f64)> {
+    // Ratios from the middle outward, then normalised: no binomial coefficient is ever formed.
+    let mut upper: Vec<(usize, f64)> = Vec::new();
+    let mut net = count % 2;
+    let mut weight = 1.0;
+    while net <= reach {
+        upper.push((net, weight));
+        weight *= (count - net) as f64 / (count + net + 2) as f64;
+        net += 2;
+    }
+    let total: f64 = upper.iter().rev().map(|&(net, weight)| if net == 0 { weight } else { 2.0 * weight }).sum();
+    let mut law = Vec::with_capacity(upper.len() * 2);
+    for (net, weight) in upper {
+        let signed = i64::try_from(net).unwrap_or(i64::MAX);
+        law.push((signed, weight / total));
+        if net != 0 {
+            law.push((-signed, weight / total));
+        }
+    }
+    law
+}

@@ -1,0 +1,325 @@
+//! The suite as every part of the program sees it, whatever dialect it was written in.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::check::Check;
+use crate::json::Span;
+
+/// The formats that suites are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// `evals/shared-benchmark.json`, version 1 or 2.
+    SharedBenchmark,
+}
+
+impl Dialect {
+    /// The name used on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SharedBenchmark => "shared-benchmark",
+        }
+    }
+}
+
+/// A validated suite: dataset rows are expanded, every check is compiled.
+#[derive(Debug)]
+pub struct Suite {
+    /// The format of the file.
+    pub dialect: Dialect,
+    /// The file as the user typed it.
+    pub path: PathBuf,
+    /// Absolute real path of the folder of the file; fixtures and references are relative to it.
+    pub directory: PathBuf,
+    /// Absolute real path of the repository root; skill paths are relative to it.
+    pub repository_root: PathBuf,
+    /// Format version, 1 or 2.
+    pub version: u8,
+    /// Name of the skill under test.
+    pub skill_name: String,
+    /// Files or folders of the skill, relative to the repository root.
+    pub skill_paths: Vec<String>,
+    /// Arms in the order of the file; the default pair when the file names none.
+    pub variants: Vec<String>,
+    /// Cases in the order of the file, templates expanded.
+    pub cases: Vec<Case>,
+    /// Altered copies of the skill that the suite declares, in the order of the file.
+    pub ablations: Vec<Ablation>,
+    /// Digest of the suite with the files it refers to: `sha256:` and 64 hexadecimal digits.
+    pub digest: String,
+}
+
+/// One task with its checks.
+#[derive(Debug)]
+pub struct Case {
+    /// Unique name; also the name of its folder in a run tree. May hold single inner slashes.
+    pub id: String,
+    /// Which part of the suite it belongs to.
+    pub split: Split,
+    /// Free label; `trigger` cases are not answered and not graded.
+    pub kind: String,
+    /// Slice label.
+    pub domain: Option<String>,
+    /// Slice label.
+    pub difficulty: Option<String>,
+    /// Slice label.
+    pub trigger_type: Option<String>,
+    /// Slice labels that may overlap.
+    pub success_goals: Vec<String>,
+    /// Free tags.
+    pub tags: Vec<String>,
+    /// Whether the case measures a capability or guards against a regression.
+    pub eval_intent: EvalIntent,
+    /// Cases of one family are one unit of inference.
+    pub family: Option<String>,
+    /// Dataset that the case was expanded from.
+    pub dataset: Option<String>,
+    /// The prompt, if it stands in the suite file.
+    pub prompt: Option<String>,
+    /// File of the prompt, relative to the suite's folder.
+    pub prompt_ref: Option<String>,
+    /// Scripted turns; empty for single-turn cases.
+    pub turns: Vec<Turn>,
+    /// Checks of the final answer, in the order of the file.
+    pub assertions: Vec<Assertion>,
+    /// What a good answer does (for judges).
+    pub expected_behavior: Vec<String>,
+    /// What a reviewer looks at (for judges).
+    pub review_rubric: Vec<String>,
+    /// Score of a known-good answer in 0..=1, below which a soft score is reported; already clamped.
+    pub reference_floor: Option<f64>,
+    /// Where the case stands in the file (for expanded rows: its template).
+    pub span: Span,
+}
+
+impl Case {
+    /// Whether the case measures discovery of the skill and has no answer to grade.
+    pub fn is_trigger(&self) -> bool {
+        self.kind == "trigger"
+    }
+}
+
+/// One turn of a scripted conversation.
+#[derive(Debug)]
+pub struct Turn {
+    /// What the user says.
+    pub prompt: String,
+    /// Checks of the answer to this turn.
+    pub assertions: Vec<Assertion>,
+}
+
+/// What an author wrote about one check.
+#[derive(Debug)]
+pub struct Assertion {
+    /// The type as spelt in the file.
+    pub assertion_type: AssertionType,
+    /// `name`, else `description`, else the type; for presets after their expansion.
+    pub label: String,
+    /// Severity as declared or derived; `--strict` is applied when grading.
+    pub severity: Severity,
+    /// How strong the evidence of a pass is; a label only.
+    pub oracle: OracleTier,
+    /// The arms it applies to.
+    pub variants: VariantFilter,
+    /// Labels of assertions of the same case that must hold first.
+    pub depends_on: Vec<String>,
+    /// Smallest score that passes, for scored checks.
+    pub at_least: Option<f64>,
+    /// What is computed.
+    pub check: Check,
+    /// Where it stands in the file (for expanded rows: in the template).
+    pub span: Span,
+}
+
+/// The arms that an assertion applies to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VariantFilter {
+    /// If given, only these.
+    pub only: Option<Vec<String>>,
+    /// Never these.
+    pub except: Vec<String>,
+}
+
+impl VariantFilter {
+    /// Whether the assertion applies to an arm.
+    pub fn includes(&self, variant: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.iter().any(|name| name == variant))
+            && !self.except.iter().any(|name| name == variant)
+    }
+}
+
+/// An altered copy of the skill that the suite declares.
+#[derive(Debug)]
+pub struct Ablation {
+    /// Its id; the arm is `ablation:<id>`.
+    pub id: String,
+}
+
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident => $word:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$variant_meta])* $variant),+ }
+
+        impl $name {
+            /// Every value, in the order of declaration.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The word used in files and reports.
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+
+            /// The value for a word.
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)+ _ => None }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.word())
+            }
+        }
+    };
+}
+
+words! {
+    /// Which part of a suite a case belongs to.
+    Split {
+        /// Visible while the skill is edited.
+        Tune => "tune",
+        /// Hidden, scored at the end of a round.
+        Holdout => "holdout",
+        /// Never shown before scoring; detects memorisation.
+        Holdback => "holdback",
+    }
+}
+
+words! {
+    /// What a case is for.
+    EvalIntent {
+        /// Measures whether the skill adds something.
+        Capability => "capability",
+        /// Guards what already works.
+        Regression => "regression",
+    }
+}
+
+words! {
+    /// How a failed assertion counts. Ordered from weakest to strongest.
+    Severity {
+        /// Feeds the graded score only.
+        Soft => "soft",
+        /// Counts in the pass rate.
+        Gate => "gate",
+        /// Counts in the pass rate, and its failure makes every rate of the run zero.
+        Critical => "critical",
+    }
+}
+
+words! {
+    /// How strong the evidence of a pass is; a label without effect on scores.
+    OracleTier {
+        /// Deterministic check of the answer.
+        Strong => "strong",
+        /// A program that demonstrates the result.
+        Demo => "demo",
+        /// A judgement.
+        Live => "live",
+    }
+}
+
+words! {
+    /// The assertion types of the `shared-benchmark` dialect.
+    AssertionType {
+        /// One text occurs.
+        Contains => "contains",
+        /// At least one of several texts occurs.
+        ContainsAny => "contains_any",
+        /// All of several texts occur.
+        ContainsAll => "contains_all",
+        /// None of several texts occurs.
+        ExcludesAny => "excludes_any",
+        /// A regular expression matches.
+        Regex => "regex",
+        /// A regular expression does not match.
+        NotRegex => "not_regex",
+        /// A file exists in the run directory.
+        FileExists => "file_exists",
+        /// A field of a JSON file has a value.
+        JsonFieldEquals => "json_field_equals",
+        /// The answer equals a reference file.
+        GoldenOutput => "golden_output",
+        /// The answer is similar to a text.
+        Similarity => "similarity",
+        /// JSON in the answer satisfies a schema.
+        StructuredOutput => "structured_output",
+        /// A program of the suite accepts the run directory.
+        Script => "script",
+        /// The agent loaded the skill, or did not.
+        SkillInvoked => "skill_invoked",
+        /// A command ran.
+        CommandRan => "command_ran",
+        /// A command did not run.
+        CommandNotRan => "command_not_ran",
+        /// Commands ran in an order.
+        CommandOrder => "command_order",
+        /// Tools were called in a way.
+        ToolCall => "tool_call",
+        /// At most so many tool calls.
+        ToolCountLe => "tool_count_le",
+        /// No command was repeated too often.
+        NoRepeatedCommandLoop => "no_repeated_command_loop",
+        /// At most so many tokens.
+        TotalTokensLe => "total_tokens_le",
+        /// At most so many seconds.
+        ElapsedSecondsLe => "elapsed_seconds_le",
+        /// At most so many commands.
+        CommandCountLe => "command_count_le",
+        /// A judge decides by a rubric.
+        Judge => "judge",
+        /// A judge decides by a rubric.
+        Rubric => "rubric",
+        /// A judge decides whether the claims are grounded.
+        Factuality => "factuality",
+    }
+}
+
+/// What an assertion type looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TypeGroup {
+    /// The answer and files of the run.
+    Text,
+    /// What the agent did.
+    Process,
+    /// What it used.
+    Efficiency,
+    /// A judgement that is supplied from outside.
+    Qualitative,
+}
+
+impl AssertionType {
+    /// The group of the type.
+    pub fn group(self) -> TypeGroup {
+        use AssertionType as T;
+        match self {
+            T::SkillInvoked
+            | T::CommandRan
+            | T::CommandNotRan
+            | T::CommandOrder
+            | T::ToolCall
+            | T::ToolCountLe
+            | T::NoRepeatedCommandLoop => TypeGroup::Process,
+            T::TotalTokensLe | T::ElapsedSecondsLe | T::CommandCountLe => TypeGroup::Efficiency,
+            T::Judge | T::Rubric | T::Factuality => TypeGroup::Qualitative,
+            _ => TypeGroup::Text,
+        }
+    }
+}

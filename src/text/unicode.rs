@@ -1,0 +1,123 @@
+//! Character properties of Unicode 14.0, the version CPython 3.11 was built with.
+
+mod after_14;
+
+use after_14::ASSIGNED_AFTER_14;
+use std::cmp::Ordering;
+use unicode_general_category::{GeneralCategory, get_general_category};
+
+/// The general category of `character` in Unicode 14.0.
+///
+/// One assigned character moved since then, U+1171E from Mn to Mc; nothing here tells marks apart.
+pub(crate) fn category(character: char) -> GeneralCategory {
+    if is_newer(character) { GeneralCategory::Unassigned } else { get_general_category(character) }
+}
+
+/// Whether Unicode 14.0 assigns `character`.
+pub(crate) fn is_assigned(character: char) -> bool {
+    category(character) != GeneralCategory::Unassigned
+}
+
+/// Whether Python's `str.isprintable` accepts `character`.
+pub(crate) fn is_printable(character: char) -> bool {
+    if character.is_ascii() {
+        return !character.is_ascii_control();
+    }
+    !matches!(
+        category(character),
+        GeneralCategory::Control
+            | GeneralCategory::Format
+            | GeneralCategory::Surrogate
+            | GeneralCategory::PrivateUse
+            | GeneralCategory::Unassigned
+            | GeneralCategory::LineSeparator
+            | GeneralCategory::ParagraphSeparator
+            | GeneralCategory::SpaceSeparator
+    )
+}
+
+/// Whether Python's `\w` matches `character`: a letter, a number or `_`.
+pub(crate) fn is_word(character: char) -> bool {
+    if character.is_ascii() {
+        return character.is_ascii_alphanumeric() || character == '_';
+    }
+    matches!(
+        category(character),
+        GeneralCategory::UppercaseLetter
+            | GeneralCategory::LowercaseLetter
+            | GeneralCategory::TitlecaseLetter
+            | GeneralCategory::ModifierLetter
+            | GeneralCategory::OtherLetter
+            | GeneralCategory::DecimalNumber
+            | GeneralCategory::LetterNumber
+            | GeneralCategory::OtherNumber
+    )
+}
+
+/// Whether Python's `\d` matches `character`.
+pub(crate) fn is_digit(character: char) -> bool {
+    category(character) == GeneralCategory::DecimalNumber
+}
+
+/// Simple lower-casing as CPython's `re` does it: the first character of the full mapping, within Unicode 14.0.
+pub(crate) fn simple_lower(code: u32) -> u32 {
+    simple_case(code, |character| character.to_lowercase().next())
+}
+
+/// Simple upper-casing as CPython's `re` does it: the first character of the full mapping, within Unicode 14.0.
+pub(crate) fn simple_upper(code: u32) -> u32 {
+    simple_case(code, |character| character.to_uppercase().next())
+}
+
+fn simple_case(code: u32, map: impl Fn(char) -> Option<char>) -> u32 {
+    let mapped = char::from_u32(code)
+        .filter(|&character| !is_newer(character))
+        .and_then(map)
+        .filter(|&mapped| !is_newer(mapped));
+    mapped.map_or(code, u32::from)
+}
+
+fn is_newer(character: char) -> bool {
+    let code = u32::from(character);
+    code >= 0x897
+        && ASSIGNED_AFTER_14
+            .binary_search_by(|&(first, last)| {
+                if last < code {
+                    Ordering::Less
+                } else if first > code {
+                    Ordering::Greater
+                } else {
+                    Ordering::Equal
+                }
+            })
+            .is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(property: impl Fn(char) -> bool) -> usize {
+        (0..=0x10ffff).filter_map(char::from_u32).filter(|&character| property(character)).count()
+    }
+
+    #[test]
+    fn properties_have_the_sizes_cpython_counts() {
+        // Counted with CPython 3.11.7 over every code point but the surrogates.
+        assert_eq!(count(is_assigned), 282_230);
+        assert_eq!(count(is_printable), 144_516);
+        assert_eq!(count(is_word), 133_548);
+        assert_eq!(count(is_digit), 660);
+    }
+
+    #[test]
+    fn case_pairs_newer_than_unicode_14_do_not_map() {
+        // U+019B and U+0264 got capitals in Unicode 16.0, U+A7D3 and U+A7D5 later.
+        for code in [0x19b, 0x264, 0xa7d3, 0xa7d5] {
+            assert_eq!(simple_upper(code), code);
+        }
+        assert_eq!(simple_lower(0x130), 0x69);
+        assert_eq!(simple_upper(0x149), 0x2bc);
+        assert_eq!(simple_lower(0xd800), 0xd800);
+    }
+}
