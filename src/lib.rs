@@ -4,6 +4,12 @@
 //! The rooms, in the order of the data (a room uses the ones before it, never one after it):
 //! [`json`] and the crate `skill-lift-text` read; [`suite`] is what is evaluated; [`runs`] is what was produced.
 
+pub mod analyze;
+pub mod cli;
+pub mod frame;
+pub mod grade;
 pub mod json;
+pub mod pipeline;
+pub mod report;
 pub mod runs;
 pub mod suite;

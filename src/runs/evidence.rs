@@ -33,26 +33,6 @@ pub struct TurnEvidence {
     pub output: Output,
 }
 
-impl RunEvidence {
-    /// The text that the checks of the case grade: the answer of the run directory, else that of the last turn when
-    /// every declared turn was answered. An earlier turn is never promoted to a final answer.
-    pub fn answer(&self) -> Option<&str> {
-        match &self.output {
-            Output::Missing => {
-                let complete = self.turns.iter().all(|turn| turn.output.text().is_some());
-                if complete { self.turns.last().and_then(|turn| turn.output.text()) } else { None }
-            }
-            output => output.text(),
-        }
-    }
-
-    /// Whether an answer is there but too large to be read.
-    pub fn is_too_large(&self) -> bool {
-        let too_large = |output: &Output| matches!(output, Output::TooLarge { .. });
-        too_large(&self.output) || self.turns.iter().any(|turn| too_large(&turn.output))
-    }
-}
-
 impl RunIndex {
     /// Reads the evidence of a run. `turns` is the number of turns that its case declares.
     ///

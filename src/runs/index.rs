@@ -137,13 +137,15 @@ pub struct RunIndex {
 }
 
 impl RunIndex {
-    /// Indexes a tree for some cases and arms. `root` is the path as the user typed it.
+    /// Indexes a tree for some cases and arms. `root` is the path as the user typed it; folders of cases that are
+    /// `known` to the suite but not selected are passed over in silence.
     ///
     /// # Errors
     /// Everything that makes the identity of a run ambiguous, all at once; a root that is no directory.
     pub fn build(
         root: &Path,
         case_ids: &[&str],
+        known: &[&str],
         variants: &[String],
         options: IndexOptions,
     ) -> Result<Self, Vec<LayoutError>> {
@@ -151,7 +153,7 @@ impl RunIndex {
         check_root(root, &mut warnings).map_err(|error| vec![error])?;
         let reader = Reader { root, variants, options };
         if let Some(listing) = reader.list("").map_err(|error| vec![error])? {
-            name_unknown_cases(&listing, case_ids, &mut warnings);
+            name_unknown_cases(&listing, known, &mut warnings);
         }
         let read: Vec<CaseReading> =
             case_ids.par_iter().enumerate().map(|(case, id)| reader.read_case(case, id)).collect();
@@ -193,12 +195,12 @@ impl RunIndex {
         self.duplicates_dropped
     }
 
-    /// The path of a run as the user would type it: the root as given, then the path below it.
-    pub fn shown_path(&self, slot: &RunSlot) -> String {
+    /// A path below the root as the user would type it: the root as given, then the path.
+    pub fn shown_path_below(&self, path: &str) -> String {
         match self.shown_root.as_str() {
-            "." => slot.path.clone(),
-            root if root.ends_with('/') => format!("{root}{}", slot.path),
-            root => format!("{root}/{}", slot.path),
+            "." => path.to_owned(),
+            root if root.ends_with('/') => format!("{root}{path}"),
+            root => format!("{root}/{path}"),
         }
     }
 
@@ -229,11 +231,11 @@ fn check_root(root: &Path, warnings: &mut Vec<RunWarning>) -> Result<(), LayoutE
     }
 }
 
-fn name_unknown_cases(listing: &Listing, case_ids: &[&str], warnings: &mut Vec<RunWarning>) {
-    let known: HashSet<&str> = case_ids.iter().map(|id| id.split('/').next().unwrap_or(id)).collect();
+fn name_unknown_cases(listing: &Listing, known: &[&str], warnings: &mut Vec<RunWarning>) {
+    let known: HashSet<&str> = known.iter().map(|id| id.split('/').next().unwrap_or(id)).collect();
     for entry in listing.entries().iter().filter(|entry| entry.kind == EntryKind::Directory) {
         if !known.contains(entry.name.as_str()) && !entry.name.starts_with('.') {
-            let message = "no selected case of the suite has this id; its runs are not read".to_owned();
+            let message = "no case of the suite has this id; its runs are not read".to_owned();
             warnings.push(RunWarning { code: WarningCode::UnknownCase, path: entry.name.clone(), message });
         }
     }
@@ -256,7 +258,7 @@ fn listing_error(folder: &str, error: ListingError) -> LayoutError {
 }
 
 /// A path without `.` components and doubled slashes.
-fn shown_path(path: &Path) -> String {
+pub fn shown_path(path: &Path) -> String {
     let mut shown = PathBuf::new();
     for component in path.components().filter(|component| *component != Component::CurDir) {
         shown.push(component);

@@ -63,6 +63,11 @@ impl Output {
         }
     }
 
+    /// Whether it is there but was not read because of its size.
+    pub fn is_too_large(&self) -> bool {
+        matches!(self, Self::TooLarge { .. })
+    }
+
     /// Path of the answer relative to the run directory; that of `output.md` when there is none.
     pub fn path(&self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
 //! The significance block in the form of version 0.6 of the benchmark format, with its rounding.
 
-use crate::rational::{Rational, parse_decimal, round_half_even, round_f64_half_even};
+use crate::rational::{Rational, parse_decimal, round_f64_half_even, round_half_even};
 use crate::sign_flip::{SignFlip, SignFlipMethod};
 
 /// Decimals kept in the block.

@@ -48,7 +48,7 @@ impl Report<'_> {
         }
     }
 
-    /// Relative agreement; for values below `tolerance` in size also absolute agreement to `tolerance`².
+    /// Relative agreement; a tolerance of 0 asks for the same bits.
     pub(super) fn near(&mut self, what: &str, actual: f64, expected: &Value, tolerance: f64) {
         let expected = expected.as_f64().unwrap();
         let close = (actual - expected).abs() <= tolerance * expected.abs();
@@ -72,9 +72,7 @@ impl Report<'_> {
 /// `3`, `-1/3` or a decimal, exactly.
 pub(super) fn rational(text: &str) -> Rational {
     match text.split_once('/') {
-        Some((numerator, denominator)) => {
-            Rational::new(numerator.parse().unwrap(), denominator.parse().unwrap())
-        }
+        Some((numerator, denominator)) => Rational::new(numerator.parse().unwrap(), denominator.parse().unwrap()),
         None => parse_decimal(text).unwrap(),
     }
 }

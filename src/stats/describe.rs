@@ -5,7 +5,7 @@
 use num_bigint::BigInt;
 use num_traits::{One, Zero};
 
-use crate::rational::{Dyadic, Rational, round_half_even, round_f64_half_even, sqrt_to_f64, to_f64};
+use crate::rational::{Dyadic, Rational, round_f64_half_even, round_half_even, sqrt_to_f64, to_f64};
 
 /// Decimals kept in a [`CostSummary`].
 const COST_DECIMALS: u32 = 6;
@@ -65,7 +65,7 @@ pub fn cost_summary(values: &[f64]) -> CostSummary {
     let present = !sorted.is_empty();
     CostSummary {
         sum: present.then(|| round_half_even(&sum, COST_DECIMALS)),
-        // The float is rounded, not the rational: the mean is one number and this is its display.
+        // Rounded twice on purpose: the format rounds the float mean.
         mean: mean(&sorted).map(|value| round_f64_half_even(value, COST_DECIMALS)),
         median: middle(&sorted).map(|value| round_f64_half_even(value, COST_DECIMALS)),
         p90: p90(&sorted).map(|value| round_f64_half_even(value, COST_DECIMALS)),
@@ -146,7 +146,8 @@ fn sorted(values: &[f64]) -> Vec<f64> {
 /// The finite values as integers on one binary scale: each value is its integer times the returned scale.
 fn aligned(values: &[f64]) -> (Vec<BigInt>, Rational) {
     let dyadics: Vec<Dyadic> = values.iter().filter_map(|&value| Dyadic::new(value)).collect();
-    let smallest = dyadics.iter().filter(|dyadic| dyadic.mantissa != 0).map(|dyadic| dyadic.exponent).min().unwrap_or(0);
+    let smallest =
+        dyadics.iter().filter(|dyadic| dyadic.mantissa != 0).map(|dyadic| dyadic.exponent).min().unwrap_or(0);
     let integers = dyadics
         .iter()
         .map(|dyadic| match dyadic.mantissa {

@@ -16,6 +16,7 @@ pub mod compat;
 pub mod describe;
 pub mod interval;
 pub mod multiplicity;
+pub mod permutation;
 pub mod power;
 pub mod proportion;
 pub mod rational;
@@ -26,6 +27,7 @@ pub mod verdict;
 pub mod withheld;
 
 pub use interval::{PaddedT, PairedT, padded_t, paired_t};
+pub use permutation::{PermutationTest, Stratum, permutation_test};
 pub use rational::Rational;
 pub use sign_flip::{Direction, SignFlip, sign_flip};
 pub use verdict::{Thresholds, TooFewReason, Verdict, VerdictCode, minimum_cases, verdict};

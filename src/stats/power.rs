@@ -74,9 +74,8 @@ pub const fn exact_test_factor(cases: usize) -> f64 {
 #[must_use]
 pub fn cases_needed(standard_deviation: f64, min_lift: f64, alpha: &Rational) -> Option<usize> {
     let minimum = minimum_cases(alpha)?.max(2);
-    let enough = |cases: usize| {
-        detectable_lift(cases, standard_deviation, alpha).is_ok_and(|detectable| detectable <= min_lift)
-    };
+    let enough =
+        |cases: usize| detectable_lift(cases, standard_deviation, alpha).is_ok_and(|detectable| detectable <= min_lift);
     smallest(minimum, enough)
 }
 
@@ -132,4 +131,42 @@ fn smallest(minimum: usize, enough: impl Fn(usize) -> bool) -> Option<usize> {
         }
     }
     Some(high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rational::rate;
+
+    #[test]
+    fn too_few_units_detect_nothing() {
+        let alpha = rate(1, 20);
+        assert_eq!(smallest_detectable_lift(&[], &alpha), Err(Withheld::NoEligiblePairs));
+        assert_eq!(smallest_detectable_lift(&vec![rate(1, 2); 5], &alpha), Err(Withheld::TooFewUnits));
+        let six = smallest_detectable_lift(&vec![rate(1, 1); 6], &alpha).unwrap();
+        assert_eq!((six.lift, six.not_detectable), (1.0, true));
+    }
+
+    #[test]
+    fn the_detectable_lift_falls_with_cases_and_grows_with_spread() {
+        let alpha = rate(1, 20);
+        let lifts: Vec<f64> = (6..200).map(|cases| detectable_lift(cases, 0.4, &alpha).unwrap()).collect();
+        assert!(lifts.windows(2).all(|pair| pair[1] < pair[0]));
+        let doubled = detectable_lift(20, 0.8, &alpha).unwrap();
+        assert!((doubled / detectable_lift(20, 0.4, &alpha).unwrap() - 2.0).abs() < 1e-14);
+    }
+
+    #[test]
+    fn the_plan_is_the_first_number_that_suffices() {
+        let alpha = rate(1, 20);
+        for min_lift in [0.05, 0.1, 0.3, 0.9] {
+            let needed = cases_needed(0.4, min_lift, &alpha).unwrap();
+            assert!(detectable_lift(needed, 0.4, &alpha).unwrap() <= min_lift);
+            assert!(detectable_lift(needed - 1, 0.4, &alpha).is_ok_and(|lift| lift > min_lift) || needed == 6);
+        }
+        assert_eq!(cases_needed(0.4, 0.0, &alpha), None);
+        // Half the lift asks for about four times the cases.
+        let ratio = cases_needed(0.4, 0.05, &alpha).unwrap() as f64 / cases_needed(0.4, 0.1, &alpha).unwrap() as f64;
+        assert!((3.8..4.2).contains(&ratio));
+    }
 }

@@ -11,7 +11,8 @@ pub type Rational = BigRational;
 /// Bits of quotient or root kept before rounding: more than the 53 of an `f64`, so that one sticky bit decides ties.
 const WORKING_BITS: i64 = 66;
 
-/// The pass rate `passed / total` in 0..=1. A total of zero gives zero: callers check for missing runs first.
+/// The pass rate `passed / total` in 0..=1. There is no rate without runs: callers withhold it when `total` is 0,
+/// for which this returns 0 only because a rational cannot be missing.
 #[must_use]
 pub fn rate(passed: u64, total: u64) -> Rational {
     if total == 0 {
@@ -89,6 +90,11 @@ pub(crate) fn quotient_to_f64(numerator: &BigUint, denominator: &BigUint) -> f64
     };
     let (quotient, remainder) = numerator.div_rem(&denominator);
     assemble(&quotient, -shift, !remainder.is_zero())
+}
+
+/// Whether `numerator / denominator` is at most `limit`, decided on integers. The denominator is not zero.
+pub(crate) fn quotient_at_most(numerator: &BigUint, denominator: &BigUint, limit: &Rational) -> bool {
+    BigInt::from(numerator * limit.denom().magnitude()) <= limit.numer() * BigInt::from(denominator.clone())
 }
 
 /// The correctly rounded square root of a value that is not negative; 0.0 for a negative one.

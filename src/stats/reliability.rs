@@ -46,7 +46,10 @@ impl PassEstimate {
     /// pass@k as an exact rational, for differences between two arms.
     #[must_use]
     pub fn pass_at_k_exact(&self) -> Rational {
-        Rational::new(BigInt::from(self.choices.clone()) - BigInt::from(self.all_fail.clone()), self.choices.clone().into())
+        Rational::new(
+            BigInt::from(self.choices.clone()) - BigInt::from(self.all_fail.clone()),
+            self.choices.clone().into(),
+        )
     }
 
     /// pass^k as an exact rational, for differences between two arms.
@@ -69,12 +72,7 @@ pub fn pass_estimate(runs: u64, passed: u64, k: u64) -> Result<PassEstimate, Wit
     if k > runs {
         return Err(Withheld::KExceedsRuns);
     }
-    Ok(PassEstimate {
-        k,
-        choices: choose(runs, k),
-        all_fail: choose(runs - passed, k),
-        all_pass: choose(passed, k),
-    })
+    Ok(PassEstimate { k, choices: choose(runs, k), all_fail: choose(runs - passed, k), all_pass: choose(passed, k) })
 }
 
 /// The estimates at every k from 1 to `runs`, each binomial taken from the one before.
@@ -123,7 +121,8 @@ pub fn pass_interval(runs: u64, passed: u64, k: u64, alpha: f64) -> Result<PassI
     }
     let one_run = clopper_pearson(passed, runs, alpha)?;
     let power = k as f64;
-    let through = |curve: &dyn Fn(f64) -> f64| ShareInterval { lower: curve(one_run.lower), upper: curve(one_run.upper) };
+    let through =
+        |curve: &dyn Fn(f64) -> f64| ShareInterval { lower: curve(one_run.lower), upper: curve(one_run.upper) };
     Ok(PassInterval {
         one_run,
         pass_at_k: through(&|p| if p >= 1.0 { 1.0 } else { -((-p).ln_1p() * power).exp_m1() }),

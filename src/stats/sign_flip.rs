@@ -17,6 +17,8 @@
 
 mod counts;
 mod mass;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -24,7 +26,8 @@ use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-use crate::rational::{Rational, common_denominator, from_f64, quotient_to_f64, scaled, to_f64};
+use self::mass::LatticeTail;
+use crate::rational::{Rational, common_denominator, from_f64, quotient_at_most, quotient_to_f64, scaled, to_f64};
 
 /// Table updates an exact computation may take before another algorithm is chosen.
 const EXACT_BUDGET: u128 = 200_000_000;
@@ -167,9 +170,7 @@ impl SignFlip {
 
     fn share_at_most(&self, hits: Option<&BigUint>, p: f64, alpha: &Rational) -> bool {
         match (hits, &self.counts) {
-            (Some(hits), Some(counts)) => {
-                BigInt::from(hits * alpha.denom().magnitude()) <= alpha.numer() * BigInt::from(counts.total.clone())
-            }
+            (Some(hits), Some(counts)) => quotient_at_most(hits, &counts.total, alpha),
             _ => from_f64(p).is_some_and(|p| p <= *alpha),
         }
     }
@@ -232,7 +233,11 @@ enum Solution {
     Counted(Tail<u128>, SignFlipMethod),
     Mass(Tail<f64>),
     /// Upper bounds of the one-sided p in the observed direction and against it.
-    Bound { toward: f64, against: f64, method: SignFlipMethod },
+    Bound {
+        toward: f64,
+        against: f64,
+        method: SignFlipMethod,
+    },
 }
 
 impl SignFlip {
@@ -322,7 +327,8 @@ impl Problem {
         };
         let mut magnitudes: BTreeMap<BigUint, usize> = BTreeMap::new();
         for value in moved {
-            let magnitude = if divisor.is_one() { value.magnitude().clone() } else { value.magnitude() / divisor.magnitude() };
+            let magnitude =
+                if divisor.is_one() { value.magnitude().clone() } else { value.magnitude() / divisor.magnitude() };
             if value.is_positive() {
                 problem.improved += 1;
                 problem.gained += &magnitude;
@@ -368,13 +374,12 @@ impl Problem {
             return Solution::Counted(self.halves(target), SignFlipMethod::MeetInTheMiddle);
         }
         let observed = if self.gained > self.lost { &self.gained - &self.lost } else { &self.lost - &self.gained };
-        if let (Some(magnitudes), Some(observed)) = (&small, observed.to_i64())
-            && let Some(tail) = mass::lattice_tail(magnitudes, observed)
-        {
-            return match tail {
-                Some(tail) => Solution::Mass(tail),
-                None => self.hoeffding(),
-            };
+        if let (Some(magnitudes), Some(observed)) = (&small, observed.to_i64()) {
+            match mass::lattice_tail(magnitudes, observed) {
+                LatticeTail::Found(tail) => return Solution::Mass(tail),
+                LatticeTail::TooSmall => return self.hoeffding(),
+                LatticeTail::TooLarge => {}
+            }
         }
         self.rounded(&observed)
     }
@@ -390,9 +395,8 @@ impl Problem {
 
     fn halves(&self, target: &BigUint) -> Tail<u128> {
         let listed = || self.magnitudes.iter().flat_map(|(magnitude, count)| std::iter::repeat_n(magnitude, *count));
-        let machine: Option<Vec<u128>> = (&self.gained + &self.lost)
-            .to_u128()
-            .and_then(|_| listed().map(ToPrimitive::to_u128).collect());
+        let machine: Option<Vec<u128>> =
+            (&self.gained + &self.lost).to_u128().and_then(|_| listed().map(ToPrimitive::to_u128).collect());
         match (machine, target.to_u128()) {
             (Some(magnitudes), Some(target)) => counts::by_halves(&magnitudes, &target),
             _ => counts::by_halves(&listed().cloned().collect::<Vec<_>>(), target),

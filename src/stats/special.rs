@@ -162,7 +162,8 @@ fn stirling_error(n: f64) -> f64 {
         n += 1.0;
     }
     let square = 1.0 / (n * n);
-    let series = 1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square * (1.0 / 1680.0 - square / 1188.0)));
+    let series =
+        1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square * (1.0 / 1680.0 - square / 1188.0)));
     error + series / n
 }
 

@@ -130,8 +130,8 @@ pub fn verdict(test: &SignFlip, interval: &Result<PaddedT, Withheld>, thresholds
         let harms = test.direction == Direction::Worse;
         verdict.code = if harms { VerdictCode::Harms } else { VerdictCode::Helps };
         verdict.size_uncertain = interval.is_some_and(PaddedT::contains_zero);
-        verdict.negligible = interval
-            .is_some_and(|interval| if harms { interval.lower > -min_lift } else { interval.upper < min_lift });
+        verdict.negligible =
+            interval.is_some_and(|interval| if harms { interval.lower > -min_lift } else { interval.upper < min_lift });
         return verdict;
     }
     let minimum = minimum_cases(&thresholds.alpha);
@@ -179,4 +179,63 @@ fn smallest_power(chance: &Rational) -> Option<usize> {
         count += 1;
     }
     Some(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interval::padded_t;
+    use crate::rational::rate;
+    use crate::sign_flip::sign_flip;
+
+    fn judge(deltas: &[Rational], min_lift: Rational) -> Verdict {
+        let thresholds = Thresholds::new(rate(1, 20), min_lift).unwrap();
+        let test = sign_flip(deltas);
+        verdict(&test, &padded_t(deltas, thresholds.alpha(), &test), &thresholds)
+    }
+
+    #[test]
+    fn nothing_paired_comes_before_everything_else() {
+        assert_eq!(judge(&[], rate(1, 10)).code, VerdictCode::NothingPaired);
+    }
+
+    #[test]
+    fn five_cases_can_never_tell() {
+        let outcome = judge(&vec![rate(1, 1); 5], rate(1, 10));
+        assert_eq!(outcome.code, VerdictCode::TooFewCases);
+        let expected = [TooFewReason::Structural, TooFewReason::FewCasesMoved, TooFewReason::IntervalWide];
+        assert_eq!(outcome.reasons, expected);
+    }
+
+    #[test]
+    fn six_unanimous_cases_help_or_harm() {
+        assert_eq!(judge(&vec![rate(1, 1); 6], rate(1, 10)).code, VerdictCode::Helps);
+        assert_eq!(judge(&vec![-rate(1, 2); 6], rate(1, 10)).code, VerdictCode::Harms);
+    }
+
+    #[test]
+    fn twenty_unchanged_cases_exclude_a_fifth_but_not_a_tenth() {
+        // The padded interval is ±13.8 points.
+        assert_eq!(judge(&vec![rate(0, 1); 20], rate(1, 5)).code, VerdictCode::NoEvidence);
+        let outcome = judge(&vec![rate(0, 1); 20], rate(1, 10));
+        assert_eq!(outcome.reasons, [TooFewReason::FewCasesMoved, TooFewReason::IntervalWide]);
+    }
+
+    #[test]
+    fn a_small_sure_lift_is_negligible() {
+        let outcome = judge(&vec![rate(1, 100); 30], rate(1, 10));
+        assert_eq!((outcome.code, outcome.negligible, outcome.size_uncertain), (VerdictCode::Helps, true, false));
+        let outcome = judge(&vec![-rate(1, 100); 30], rate(1, 10));
+        assert_eq!((outcome.code, outcome.negligible), (VerdictCode::Harms, true));
+    }
+
+    #[test]
+    fn thresholds_out_of_range_are_refused() {
+        assert_eq!(Thresholds::new(rate(0, 1), rate(1, 10)), None);
+        assert_eq!(Thresholds::new(rate(1, 1), rate(1, 10)), None);
+        assert_eq!(Thresholds::new(rate(1, 20), rate(0, 1)), None);
+        assert_eq!(Thresholds::new(rate(1, 20), rate(11, 10)), None);
+        assert!(Thresholds::new(rate(1, 20), rate(1, 1)).is_some());
+        assert_eq!(minimum_cases(&rate(0, 1)), None);
+    }
 }

@@ -3,12 +3,34 @@
 //! In: a suite file (and the dataset and fixture files that it names). Out: a validated [`Suite`], or every problem
 //! of the file at once as [`Diagnostic`]s with line, column and path. Knows nothing of run directories.
 
+mod ablation;
+mod assertion;
+mod case;
 pub mod check;
+mod cross;
+mod datasets;
+mod depends;
 pub mod diagnostic;
+mod digest;
+mod environment;
+mod files;
+mod inputs;
+mod judge;
+pub mod leakage;
+mod load;
 pub mod model;
+mod operands;
+pub mod render;
+mod report;
+mod schema;
+mod script;
+mod shape;
+mod suggest;
+mod top;
 
 pub use check::{Check, TextMatching};
 pub use diagnostic::{Diagnostic, Diagnostics, Level};
+pub use load::{LoadOptions, Loaded, load};
 pub use model::{
     Ablation, Assertion, AssertionType, Case, Dialect, EvalIntent, OracleTier, Severity, Split, Suite, Turn, TypeGroup,
     VariantFilter,

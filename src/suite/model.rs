@@ -78,6 +78,8 @@ pub struct Case {
     pub prompt: Option<String>,
     /// File of the prompt, relative to the suite's folder.
     pub prompt_ref: Option<String>,
+    /// Input files of the task, relative to the suite's folder.
+    pub files: Vec<String>,
     /// Scripted turns; empty for single-turn cases.
     pub turns: Vec<Turn>,
     /// Checks of the final answer, in the order of the file.

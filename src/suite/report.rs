@@ -10,23 +10,25 @@ use crate::json::{Node, Span};
 pub(super) struct Report<'r> {
     diagnostics: &'r mut Diagnostics,
     source: Arc<SourceText>,
+    /// Where the text that nodes point into begins in the source text.
+    offset: usize,
     place: String,
 }
 
 impl<'r> Report<'r> {
     /// A sink for a source text as a whole.
     pub(super) fn new(diagnostics: &'r mut Diagnostics, source: Arc<SourceText>) -> Self {
-        Self { diagnostics, source, place: String::new() }
+        Self { diagnostics, source, offset: 0, place: String::new() }
     }
 
     /// The same sink for a place of the suite.
     pub(super) fn at(&mut self, place: String) -> Report<'_> {
-        Report { diagnostics: self.diagnostics, source: Arc::clone(&self.source), place }
+        Report { diagnostics: self.diagnostics, source: Arc::clone(&self.source), offset: self.offset, place }
     }
 
-    /// The same sink for another source text.
-    pub(super) fn of(&mut self, source: Arc<SourceText>) -> Report<'_> {
-        Report { diagnostics: self.diagnostics, source, place: String::new() }
+    /// The same sink for a part of another source text that begins at an offset.
+    pub(super) fn of(&mut self, source: &Arc<SourceText>, offset: usize, place: String) -> Report<'_> {
+        Report { diagnostics: self.diagnostics, source: Arc::clone(source), offset, place }
     }
 
     /// How many errors were found so far, at any place.
@@ -35,6 +37,7 @@ impl<'r> Report<'r> {
     }
 
     fn push(&mut self, level: Level, rule: &'static str, span: Span, message: String, help: Option<String>) {
+        let span = Span { start: span.start + self.offset, end: span.end + self.offset };
         let source = Some((Arc::clone(&self.source), span));
         self.diagnostics.push(Diagnostic { level, rule, place: self.place.clone(), message, help, source });
     }

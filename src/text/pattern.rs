@@ -4,12 +4,48 @@
 //! engine ([`linear`]) takes everything a finite automaton can do exactly; what it cannot do is reported as
 //! [`Search::Unsupported`], never as a guess. The user's pattern string is handed to no other crate.
 
+mod alias;
+mod ast;
+mod backtrack;
+mod bracket;
+mod escape;
+mod flags;
+mod fold;
+mod linear;
+mod name;
+mod necessary;
+mod node;
+mod parse;
+mod program;
+mod resolve;
+mod set;
+#[cfg(test)]
+mod tests;
+mod token;
+
+use ast::Flags;
+use linear::Linear;
+use necessary::Necessary;
+use node::Node;
+use program::Program;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// A pattern that Python's `re` accepts.
+///
+/// Parse it once and search many texts with it, from several threads if need be; the engines are built when a search
+/// first needs them.
 #[derive(Debug)]
 pub struct Pattern {
     source: String,
+    tree: Node,
+    /// The number of capturing groups.
+    groups: usize,
+    /// Whether a repeated part can match nothing.
+    empty_iterations: bool,
+    linear: OnceLock<Result<Linear, NeedsBacktracking>>,
+    necessary: OnceLock<Necessary>,
+    program: OnceLock<Program>,
 }
 
 /// Why Python's `re` refuses a pattern.
@@ -26,6 +62,9 @@ pub struct PatternError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Search {
     /// The leftmost match, in byte offsets of the text.
+    ///
+    /// The end is Python's, but for one case: a pattern that repeats a part which can match nothing, on a text where
+    /// only the linear engine comes to an end; whether and where a match starts is exact even then.
     Match(Range<usize>),
     /// The pattern matches nowhere.
     NoMatch,
@@ -72,8 +111,18 @@ impl Pattern {
     /// What Python refuses, in its words; also groups nested more than 200 deep (`too deeply nested`), where Python's
     /// own limit is its recursion limit.
     pub fn parse(source: &str, ignore_case: bool) -> Result<Self, PatternError> {
-        let _ = ignore_case;
-        Ok(Self { source: source.to_owned() })
+        let flags = if ignore_case { Flags::IGNORE_CASE } else { Flags::NONE };
+        let parsed = parse::parse(source, flags)?;
+        let tree = resolve::resolve(&parsed)?;
+        Ok(Self {
+            source: source.to_owned(),
+            empty_iterations: tree.any(&Node::has_empty_iterations),
+            tree,
+            groups: parsed.groups.len() - 1,
+            linear: OnceLock::new(),
+            necessary: OnceLock::new(),
+            program: OnceLock::new(),
+        })
     }
 
     /// The pattern as it was written.
@@ -87,13 +136,66 @@ impl Pattern {
     /// A text can still do so, see [`NeedsBacktracking::EndAnchor`] and [`NeedsBacktracking::WordBoundary`].
     #[must_use]
     pub fn is_linear(&self) -> bool {
-        true
+        linear::obstacle(&self.tree).is_none()
     }
 
     /// Searches `text` for the leftmost match, as `re.search` does.
+    ///
+    /// Linear where that is exact, else by backtracking within a budget of 20,000,000 steps.
     #[must_use]
     pub fn search(&self, text: &str) -> Search {
-        let _ = text;
-        Search::NoMatch
+        match self.search_linear(text) {
+            Search::Unsupported(_) => {
+                let necessary = self.necessary.get_or_init(|| Necessary::of(&self.tree));
+                match necessary.earliest(text) {
+                    Some(earliest) => backtrack::search(self.program(), text, earliest),
+                    None => Search::NoMatch,
+                }
+            }
+            Search::Match(range) if self.empty_iterations => {
+                Search::Match(self.exact_end(text, range.start).map_or(range.clone(), |end| range.start..end))
+            }
+            decided => decided,
+        }
+    }
+
+    /// Searches with the linear engine only.
+    ///
+    /// Whether and where a match starts is exact. Where it ends is not when a repeated part can match nothing, as in
+    /// `(?:.??)+`: Python's order of trying such iterations is not that of an automaton.
+    #[must_use]
+    pub fn search_linear(&self, text: &str) -> Search {
+        match self.linear.get_or_init(|| Linear::compile(&self.tree)) {
+            Ok(linear) => linear.search(text),
+            Err(obstacle) => Search::Unsupported(*obstacle),
+        }
+    }
+
+    /// Searches with the backtracking engine only.
+    #[must_use]
+    pub fn search_backtracking(&self, text: &str) -> Search {
+        backtrack::search(self.program(), text, 0)
+    }
+
+    /// The end of the match that starts at `start`, `None` when the budget does not reach so far.
+    fn exact_end(&self, text: &str, start: usize) -> Option<usize> {
+        match backtrack::search_at(self.program(), text, start) {
+            Search::Match(range) => Some(range.end),
+            _ => None,
+        }
+    }
+
+    fn program(&self) -> &Program {
+        self.program.get_or_init(|| Program::compile(&self.tree, self.groups))
+    }
+}
+
+impl PatternError {
+    fn new(reason: impl Into<String>, position: usize) -> Self {
+        Self { reason: reason.into(), position: Some(position) }
+    }
+
+    fn anywhere(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), position: None }
     }
 }

@@ -3,11 +3,12 @@
 use num_bigint::BigUint;
 use serde_json::Value;
 
-use super::{Report, Section, count, floats, lattice, load, rational, size, text};
+use super::{Report, Section, count, floats, lattice, load, rational, rationals, size, text};
 use crate::binary_power::{CaseMoves, binary_cases_needed, binary_power};
 use crate::describe::{p90, p90_index};
 use crate::interval::{equivalence, padded_t, paired_t};
 use crate::multiplicity::{benjamini_hochberg, benjamini_yekutieli, holm, tarone};
+use crate::permutation::{Stratum, permutation_test};
 use crate::power::{DeltaSpread, t_detectable_lift};
 use crate::proportion::{clopper_pearson, regressed_share_upper};
 use crate::rational::{Rational, from_f64, to_f64};
@@ -201,14 +202,36 @@ fn repeated_success_limits() {
 }
 
 #[test]
+fn permutation_within_cases() {
+    section("stratified_permutation", "vectors").check(7, |vector, report| {
+        let strata = vector["strata"].as_array().unwrap();
+        let arms: Vec<_> = strata.iter().map(|it| (rationals(&it["with"]), rationals(&it["without"]))).collect();
+        let strata: Vec<_> = arms.iter().map(|(with, without)| Stratum { with, without }).collect();
+        let result = permutation_test(&strata).unwrap();
+        report.near("statistic", to_f64(&result.statistic()), &vector["sum_of_mean_differences"], 0.0);
+        for (name, count) in [
+            ("total", &result.counts.total),
+            ("hits_two_sided", &result.counts.two_sided),
+            ("hits_strict", &result.counts.two_sided_strict),
+            ("hits_greater", &result.counts.greater),
+            ("hits_less", &result.counts.less),
+        ] {
+            report.same(name, count.to_string().as_str(), text(&vector[name]));
+        }
+        report.near("p_two_sided", result.p_two_sided, &vector["p_two_sided"], 0.0);
+        report.near("p_greater", result.p_greater, &vector["p_greater"], 0.0);
+        report.near("p_less", result.p_less, &vector["p_less"], 0.0);
+        report.near("p_floor_two_sided", result.floor, &vector["p_floor_two_sided"], 0.0);
+    });
+}
+
+#[test]
 fn adjusted_p_values() {
     section("multiplicity", "vectors").check(10, |vector, report| {
         let p_values: Vec<Option<f64>> = floats(&vector["p"]).into_iter().map(Some).collect();
-        for (name, adjusted) in [
-            ("holm", holm(&p_values)),
-            ("bh", benjamini_hochberg(&p_values)),
-            ("by", benjamini_yekutieli(&p_values)),
-        ] {
+        for (name, adjusted) in
+            [("holm", holm(&p_values)), ("bh", benjamini_hochberg(&p_values)), ("by", benjamini_yekutieli(&p_values))]
+        {
             let expected = vector[name].as_array().unwrap();
             report.same("length", adjusted.len(), expected.len());
             for (actual, expected) in adjusted.into_iter().zip(expected) {
@@ -223,8 +246,7 @@ fn screening_by_attainable_p() {
     section("multiplicity", "tarone").check(4, |vector, report| {
         let tests: Vec<(f64, f64)> = floats(&vector["p"]).into_iter().zip(floats(&vector["floor"])).collect();
         let screened = tarone(&tests, vector["alpha"].as_f64().unwrap());
-        let expected: Vec<bool> =
-            vector["reject"].as_array().unwrap().iter().map(|it| it.as_bool().unwrap()).collect();
+        let expected: Vec<bool> = vector["reject"].as_array().unwrap().iter().map(|it| it.as_bool().unwrap()).collect();
         report.same("k", screened.k, size(&vector["k"]));
         report.same("reject", screened.reject, expected);
     });

@@ -1,16 +1,17 @@
 //! Vectors of the 0.6 output format and its exact targets.
 
 use num_bigint::BigUint;
-use serde_json::Value;
 
-use super::{Section, count, floats, load, rational, rationals, text};
+use super::{Section, count, floats, load, rational, rationals, size, text};
 use crate::compat::CompatSignificance;
 use crate::describe::{cost_summary, p90, summary};
 use crate::multiplicity::{benjamini_hochberg, holm};
+use crate::permutation::{Stratum, permutation_test};
 use crate::proportion::clopper_pearson;
+use crate::rational::{from_f64, mean, round_f64_half_even};
 use crate::reliability::{pass_estimate, pass_interval};
-use crate::rational::{from_f64, round_f64_half_even};
 use crate::sign_flip::sign_flip;
+use crate::withheld::Withheld;
 
 fn section(name: &'static str) -> Section {
     Section::new(name, &load("statistics.json")[name])
@@ -60,6 +61,62 @@ fn rounded_inputs_break_ties_that_exact_thirds_keep() {
         report.same_or_null("mean", block.observed_mean_delta, &vector["peer"]["observed_mean_delta"]);
         let exact = sign_flip(&["1", "-1/3", "-1/3", "-1/3", "1"].map(rational));
         report.same("p of exact thirds", exact.p_two_sided, 0.625);
+    });
+}
+
+#[test]
+fn permutation_of_two_samples() {
+    section("two_sample_permutation").check(11, |vector, report| {
+        let arm = |name: &str| -> Vec<_> {
+            floats(&vector[name]).into_iter().map(|value| from_f64(value).unwrap()).collect()
+        };
+        let (with, without) = (arm("a"), arm("b"));
+        let outcome = permutation_test(&[Stratum { with: &with, without: &without }]);
+        let (peer, exact) = (&vector["peer"], &vector["exact"]);
+        if exact.is_null() {
+            report.same("empty arm", outcome, Err(Withheld::NoEligiblePairs));
+            return;
+        }
+        let result = outcome.unwrap();
+        report.same("n_a", result.runs_with, size(&peer["n_a"]));
+        report.same("n_b", result.runs_without, size(&peer["n_b"]));
+        let delta = round_f64_half_even(result.mean_delta_f64(), 6);
+        report.same_or_null("observed_delta", Some(delta), &peer["observed_delta"]);
+        report.same("hits", result.counts.two_sided.to_string().as_str(), text(&exact["hits"]));
+        report.same("total", result.counts.total.to_string().as_str(), text(&exact["total"]));
+        report.near("p_two_sided", result.p_two_sided, &exact["p_two_sided"], 0.0);
+        if peer["method"] == "two-sample-permutation-exact" {
+            report.near("peer_raw_p", result.p_two_sided, &vector["peer_raw_p"], 1e-15);
+            let p = round_f64_half_even(result.p_two_sided, 6);
+            report.same_or_null("p_value", Some(p), &peer["p_value"]);
+            let significant = result.at_most(&rational("0.05"));
+            report.same("significant", Some(significant), peer["significant_at_0_05"].as_bool());
+        }
+    });
+}
+
+#[test]
+fn permutation_within_cases() {
+    section("stratified_permutation_target").check(5, |vector, report| {
+        let cases = vector["cases"].as_array().unwrap();
+        let arms: Vec<_> = cases.iter().map(|it| (rationals(&it["with"]), rationals(&it["without"]))).collect();
+        let strata: Vec<_> = arms.iter().map(|(with, without)| Stratum { with, without }).collect();
+        let result = permutation_test(&strata).unwrap();
+        let exact = &vector["exact"];
+        report.same("strata", result.strata, cases.len());
+        report.near("mean_delta", result.mean_delta_f64(), &exact["mean_delta"], 0.0);
+        report.same("hits", result.counts.two_sided.to_string().as_str(), text(&exact["hits"]));
+        report.same("total", result.counts.total.to_string().as_str(), text(&exact["total"]));
+        report.near("p_two_sided", result.p_two_sided, &exact["p_two_sided"], 0.0);
+        // The same cases, one delta each: the test with the case as the unit.
+        let deltas: Vec<_> =
+            arms.iter().map(|(with, without)| mean(with).unwrap() - mean(without).unwrap()).collect();
+        let flips = sign_flip(&deltas);
+        let expected = &vector["sign_flip_on_case_means"];
+        report.near("p of case means", flips.p_two_sided, &expected["p_two_sided"], 0.0);
+        report.near("mid-p of case means", flips.mid_p, &expected["mid_p_two_sided"], 0.0);
+        report.near("floor of case means", flips.floor, &expected["p_floor_two_sided"], 0.0);
+        report.same("moved", flips.moved, size(&expected["nonzero"]));
     });
 }
 
@@ -135,18 +192,5 @@ fn adjusted_p_values() {
         };
         report.same("holm", rounded(holm(&p_values)), floats(&vector["holm_adjusted"]));
         report.same("bh", rounded(benjamini_hochberg(&p_values)), floats(&vector["bh_adjusted"]));
-    });
-}
-
-#[test]
-fn pair_tables_agree_on_significance() {
-    section("pair_tables").check(8, |vector, report| {
-        // The block of the pooled table is the sign-flip block over the case deltas listed in the vector.
-        let block = &vector["paired_summary"]["significance"];
-        if block["n"] == 0 {
-            let empty = CompatSignificance::of(&[]);
-            report.same("method", empty.method, text(&block["method"]));
-            report.same("p_value", Value::Null, block["p_value"].clone());
-        }
     });
 }

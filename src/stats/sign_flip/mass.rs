@@ -24,22 +24,33 @@ struct Law {
     cut: bool,
 }
 
-/// The tail at the observed sum `|T|`. Outer `None`: too large to compute. Inner `None`: smaller than this method
-/// can resolve.
-#[expect(clippy::option_option, reason = "two different answers: cannot compute, and too small to compute")]
-pub(super) fn lattice_tail(magnitudes: &[(u64, usize)], observed: i64) -> Option<Option<Tail<f64>>> {
+/// What could be said about the tail of a lattice.
+pub(super) enum LatticeTail {
+    /// The tail at the observed sum.
+    Found(Tail<f64>),
+    /// The tail is smaller than this method resolves.
+    TooSmall,
+    /// The lattice has too many cells.
+    TooLarge,
+}
+
+/// The tail of the law at the observed distance from 0.
+pub(super) fn lattice_tail(magnitudes: &[(u64, usize)], observed: i64) -> LatticeTail {
     let plan = Plan::new(magnitudes);
     if plan.updates > MASS_BUDGET {
-        return None;
+        return LatticeTail::TooLarge;
     }
     let law = Law::new(magnitudes, &plan);
     let equal = law.at(observed);
     if observed == 0 {
-        return Some(Some(Tail { at_or_beyond: f64::midpoint(1.0, equal), equal }));
+        return LatticeTail::Found(Tail { at_or_beyond: f64::midpoint(1.0, equal), equal });
     }
     let at_or_beyond = law.at_or_above(observed);
     let trusted = if law.cut { TRUSTED_IN_WINDOW } else { TRUSTED };
-    Some((at_or_beyond >= trusted).then_some(Tail { at_or_beyond, equal }))
+    if at_or_beyond < trusted {
+        return LatticeTail::TooSmall;
+    }
+    LatticeTail::Found(Tail { at_or_beyond, equal })
 }
 
 /// Hoeffding's bound of the one-sided p: exp(−T² / (2·Σa²)), 1 at T = 0.
@@ -207,4 +218,58 @@ fn binomial_law(count: usize, reach: usize) -> Vec<(i64, f64)> {
         }
     }
     law
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sign_flip::counts;
+
+    /// 2, 3, 5, ... repeated: no structure that would hide an error of one cell.
+    const MAGNITUDES: [(u64, usize); 4] = [(2, 9), (3, 11), (7, 8), (10, 7)];
+
+    fn whole_range() -> i64 {
+        MAGNITUDES.iter().map(|&(magnitude, count)| (magnitude as i64) * (count as i64)).sum()
+    }
+
+    #[test]
+    fn mass_agrees_with_counts_at_every_sum() {
+        let range = whole_range();
+        let total = 2.0_f64.powi(35);
+        for observed in (2 - range % 2..range).step_by(2) {
+            let target = usize::try_from((range - observed) / 2).unwrap();
+            let counted = counts::by_sum(&MAGNITUDES, target);
+            let LatticeTail::Found(tail) = lattice_tail(&MAGNITUDES, observed) else { panic!("{observed}") };
+            let close = |actual: f64, count: u128| (actual - count as f64 / total).abs() <= 1e-13 * actual;
+            assert!(close(tail.at_or_beyond, counted.at_or_beyond), "{observed}");
+            assert!(close(tail.equal, counted.equal), "{observed}");
+        }
+    }
+
+    #[test]
+    fn a_window_changes_nothing_inside_it() {
+        let plan = Plan::new(&MAGNITUDES);
+        let whole = Law::new(&MAGNITUDES, &plan);
+        let narrow = Law::new(&MAGNITUDES, &Plan { window: whole_range() * 9 / 10, cut: true, updates: 0.0 });
+        for observed in 0..40 {
+            let (whole, narrow) = (whole.at_or_above(observed), narrow.at_or_above(observed));
+            assert!((whole - narrow).abs() < 1e-4 * whole, "{observed}: {whole} {narrow}");
+        }
+        assert_eq!(narrow.at_or_above(whole_range()), 0.0);
+        assert!((narrow.at_or_above(-whole_range()) - 1.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn rounded_bounds_lie_above_and_close_to_the_exact_tail() {
+        let magnitudes: Vec<(f64, usize)> =
+            MAGNITUDES.iter().map(|&(magnitude, count)| (magnitude as f64 / 10.0, count)).collect();
+        for observed in [1_i64, 21, 41, 61, 81] {
+            let LatticeTail::Found(tail) = lattice_tail(&MAGNITUDES, observed) else { panic!("{observed}") };
+            let (toward, against) = rounded_bounds(&magnitudes, observed as f64 / 10.0);
+            let exact_against = 1.0 - tail.at_or_beyond + tail.equal;
+            assert!(toward >= tail.at_or_beyond && toward <= tail.at_or_beyond * 1.001, "{observed}");
+            assert!(against >= exact_against - 1e-12 && against <= exact_against * 1.001, "{observed}");
+            assert!(hoeffding(&magnitudes, observed as f64 / 10.0) >= tail.at_or_beyond);
+        }
+    }
 }

@@ -183,7 +183,7 @@ impl Item {
 }
 
 /// The least and the greatest number of code points something can match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Width {
     pub(super) min: u128,
     pub(super) max: u128,
@@ -195,7 +195,7 @@ impl Width {
 
     /// The width of `sequence`; `groups` holds the widths of the closed groups.
     pub(super) fn of(sequence: &[Item], groups: &[Option<Self>]) -> Self {
-        let mut width = Self { min: 0, max: 0 };
+        let mut width = Self::default();
         for item in sequence {
             let item = Self::of_item(item, groups);
             width.min = width.min.saturating_add(item.min);
@@ -228,11 +228,5 @@ impl Width {
 
     fn either(self, other: Self) -> Self {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
-    }
-}
-
-impl Default for Width {
-    fn default() -> Self {
-        Self { min: 0, max: 0 }
     }
 }

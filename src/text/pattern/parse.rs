@@ -2,6 +2,7 @@
 
 use super::PatternError;
 use super::ast::{Anchor, Flags, Item, Look, Member, RepeatKind, Sequence, UNBOUNDED, Width};
+use super::bracket::unique;
 use super::name::{decimal, is_identifier};
 use super::token::{Reader, Token};
 use crate::python::repr_str;
@@ -51,7 +52,7 @@ pub(super) fn parse(pattern: &str, flags: Flags) -> Result<Parsed, PatternError>
 
 pub(super) struct Parser {
     pub(super) reader: Reader,
-    flags: Flags,
+    pub(super) flags: Flags,
     pub(super) groups: Vec<Option<Width>>,
     names: HashMap<String, usize>,
     /// Within a look-behind, the number of groups that were there when it began.
@@ -63,7 +64,10 @@ pub(super) struct Parser {
 /// What a `(` opened.
 enum Opened {
     Capturing(Option<String>),
-    Plain { add: Flags, remove: Flags },
+    Plain {
+        add: Flags,
+        remove: Flags,
+    },
     Atomic,
     Look(Look),
     Conditional(usize),
@@ -129,50 +133,6 @@ impl Parser {
             }
         }
         Ok(())
-    }
-
-    /// `[…]` after its bracket.
-    fn class(&mut self) -> Result<Item, PatternError> {
-        let start = self.reader.position() - 1;
-        let unterminated = || PatternError::new("unterminated character set", start);
-        let negated = self.reader.take_if('^')?;
-        let mut members: Vec<Member> = Vec::new();
-        loop {
-            let token = self.reader.take()?.ok_or_else(unterminated)?;
-            if token == Token::Plain(']') && !members.is_empty() {
-                break;
-            }
-            let low = self.class_member(token)?;
-            if !self.reader.take_if('-')? {
-                members.push(low);
-                continue;
-            }
-            let that = self.reader.take()?.ok_or_else(unterminated)?;
-            if that == Token::Plain(']') {
-                members.extend([low, Member::Literal('-'.into())]);
-                break;
-            }
-            match (low, self.class_member(that)?) {
-                (Member::Literal(low), Member::Literal(high)) if low <= high => members.push(Member::Range(low, high)),
-                _ => {
-                    // Written escapes longer than two characters count with their first two only, as in Python.
-                    let reason = format!("bad character range {}-{}", token.written(), that.written());
-                    return Err(self.reader.error(reason, token.length() + 1 + that.length()));
-                }
-            }
-        }
-        Ok(match (unique(members).as_slice(), negated) {
-            (&[Member::Literal(code)], false) => Item::Literal(code),
-            (&[Member::Literal(code)], true) => Item::NotLiteral(code),
-            (members, _) => Item::Class { negated, members: members.to_vec() },
-        })
-    }
-
-    fn class_member(&mut self, token: Token) -> Result<Member, PatternError> {
-        match token {
-            Token::Plain(character) => Ok(Member::Literal(character.into())),
-            Token::Escaped(character) => self.class_escape(character),
-        }
     }
 
     /// A quantifier after its first character, which may turn out to be a literal `{`.
@@ -277,9 +237,9 @@ impl Parser {
                 Token::Plain('=') => Opened::Look(Look { behind: true, negated: false }),
                 Token::Plain('!') => Opened::Look(Look { behind: true, negated: true }),
                 other => {
-                    return Err(
-                        self.reader.error(format!("unknown extension ?<{}", other.written()), other.length() + 2)
-                    );
+                    return Err(self
+                        .reader
+                        .error(format!("unknown extension ?<{}", other.written()), other.length() + 2));
                 }
             },
             Token::Plain('(') => Opened::Conditional(self.condition()?),
@@ -426,75 +386,6 @@ impl Parser {
         self.look_behind_groups = outer;
         Ok(Item::Look(look, body))
     }
-
-    /// `(?flags)`, `(?flags:` or `(?flags-flags:` after its first character; `None` for global flags.
-    fn inline_flags(&mut self, first: char) -> Result<Option<(Flags, Flags)>, PatternError> {
-        let mut add = Flags::NONE;
-        let mut letter = first;
-        while letter != '-' {
-            let flag = Flags::from_letter(letter).unwrap_or_default();
-            if flag == Flags::LOCALE {
-                return Err(self.reader.error("bad inline flags: cannot use 'L' flag with a str pattern", 0));
-            }
-            add |= flag;
-            if flag.any(Flags::TYPES) && (add & Flags::TYPES) != flag {
-                let reason = "bad inline flags: flags 'a', 'u' and 'L' are incompatible";
-                return Err(self.reader.error(reason, 0));
-            }
-            letter = self.next_flag("missing -, : or )", &[')', '-', ':'])?;
-            if letter == ')' {
-                self.flags |= add;
-                return Ok(None);
-            }
-            if letter == ':' {
-                break;
-            }
-        }
-        if add.any(Flags::TEMPLATE) {
-            return Err(self.reader.error("bad inline flags: cannot turn on global flag", 1));
-        }
-        let remove = if letter == '-' { self.removed_flags()? } else { Flags::NONE };
-        if remove.any(Flags::TEMPLATE) {
-            return Err(self.reader.error("bad inline flags: cannot turn off global flag", 1));
-        }
-        if add.any(remove) {
-            return Err(self.reader.error("bad inline flags: flag turned on and off", 1));
-        }
-        Ok(Some((add, remove)))
-    }
-
-    /// The flags between `-` and `:`, which is taken too.
-    fn removed_flags(&mut self) -> Result<Flags, PatternError> {
-        let mut remove = Flags::NONE;
-        let mut letter = self.next_flag("missing flag", &[])?;
-        while letter != ':' {
-            let flag = Flags::from_letter(letter).unwrap_or_default();
-            if flag.any(Flags::TYPES) {
-                let reason = "bad inline flags: cannot turn off flags 'a', 'u' and 'L'";
-                return Err(self.reader.error(reason, 0));
-            }
-            remove |= flag;
-            letter = self.next_flag("missing :", &[':'])?;
-        }
-        Ok(remove)
-    }
-
-    /// The next flag letter or one of `ends`.
-    fn next_flag(&mut self, missing: &str, ends: &[char]) -> Result<char, PatternError> {
-        let Some(token) = self.reader.take()? else {
-            return Err(self.reader.error(missing, 0));
-        };
-        match token.plain() {
-            Some(letter) if ends.contains(&letter) || Flags::from_letter(letter).is_some() => Ok(letter),
-            Some(letter) if is_alphabetic(letter) => Err(self.reader.error("unknown flag", 1)),
-            _ => Err(self.reader.error(missing, token.length())),
-        }
-    }
-}
-
-/// `str.isalpha`: a letter, unlike `char::is_alphabetic` neither a mark nor a number.
-fn is_alphabetic(character: char) -> bool {
-    crate::unicode::is_word(character) && !character.is_numeric() && character != '_'
 }
 
 fn repeat_count(digits: &str) -> Result<u32, PatternError> {
@@ -506,11 +397,6 @@ fn repeat_count(digits: &str) -> Result<u32, PatternError> {
         Ok(count) if count != UNBOUNDED => Ok(count),
         _ => Err(PatternError::anywhere("the repetition number is too large")),
     }
-}
-
-fn unique(members: Vec<Member>) -> Vec<Member> {
-    let mut seen = std::collections::HashSet::new();
-    members.into_iter().filter(|&member| seen.insert(member)).collect()
 }
 
 /// The body of a group that neither captures nor changes flags, or the item itself.

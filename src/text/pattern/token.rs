@@ -60,13 +60,13 @@ impl Reader {
     }
 
     fn advance(&mut self) -> Result<(), PatternError> {
-        self.next = match self.characters.get(self.index) {
-            None => return Ok(self.next = None),
-            Some('\\') => match self.characters.get(self.index + 1) {
-                Some(&character) => Some(Token::Escaped(character)),
-                None => return Err(PatternError::new("bad escape (end of pattern)", self.characters.len() - 1)),
-            },
-            Some(&character) => Some(Token::Plain(character)),
+        self.next = match (self.characters.get(self.index), self.characters.get(self.index + 1)) {
+            (None, _) => None,
+            (Some('\\'), None) => {
+                return Err(PatternError::new("bad escape (end of pattern)", self.index));
+            }
+            (Some('\\'), Some(&character)) => Some(Token::Escaped(character)),
+            (Some(&character), _) => Some(Token::Plain(character)),
         };
         self.index += self.next.map_or(0, Token::length);
         Ok(())
@@ -99,11 +99,7 @@ impl Reader {
     }
 
     /// Takes up to `limit` characters that `accept` accepts.
-    pub(super) fn take_while(
-        &mut self,
-        limit: usize,
-        accept: impl Fn(char) -> bool,
-    ) -> Result<String, PatternError> {
+    pub(super) fn take_while(&mut self, limit: usize, accept: impl Fn(char) -> bool) -> Result<String, PatternError> {
         let mut taken = String::new();
         for _ in 0..limit {
             match self.peek_plain() {

@@ -7,12 +7,14 @@ pub fn float_repr(number: f64) -> String {
     if let Some(name) = not_finite(number) {
         return name.to_owned();
     }
-    let scientific = format!("{number:e}");
+    // Rust finds the least number of digits, but of two candidates at the same distance it takes the larger one where
+    // Python takes the even one; with the number of digits given, both round ties to even.
+    let digits = format!("{number:e}").bytes().take_while(|&byte| byte != b'e').filter(u8::is_ascii_digit).count();
+    let scientific = format!("{number:.*e}", digits - 1);
     let (mantissa, exponent) = split_exponent(&scientific);
     if (-4..16).contains(&exponent) {
-        // `Debug` would also switch to exponents, at other limits; `Display` never does.
-        let plain = format!("{number}");
-        if plain.contains('.') { plain } else { plain + ".0" }
+        let last = i32::try_from(digits).unwrap_or_default() - 1 - exponent;
+        format!("{number:.*}", usize::try_from(last).unwrap_or_default().max(1))
     } else {
         join_exponent(mantissa, exponent)
     }
@@ -71,11 +73,7 @@ fn join_exponent(mantissa: &str, exponent: i32) -> String {
 }
 
 fn without_trailing_zeros(digits: &str) -> &str {
-    if digits.contains('.') {
-        digits.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        digits
-    }
+    if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
 }
 
 #[cfg(test)]
@@ -97,6 +95,8 @@ mod tests {
             (0.00001, "1e-05"),
             (-1.25e-7, "-1.25e-07"),
             (5e-324, "5e-324"),
+            // Halfway between two numbers of 17 digits.
+            (-3.502_540_588_378_906_2, "-3.5025405883789062"),
             (f64::NAN, "nan"),
             (f64::NEG_INFINITY, "-inf"),
         ];

@@ -55,10 +55,7 @@ fn find_line_end(text: &str) -> Option<(usize, usize)> {
 }
 
 fn is_line_end(character: char) -> bool {
-    matches!(
-        character,
-        '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
-    )
+    matches!(character, '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 /// Text as Python's text mode reads it: `\r\n` and a lone `\r` become `\n`.
@@ -85,11 +82,8 @@ mod tests {
 
     #[test]
     fn white_space_is_the_set_of_python() {
-        let members: Vec<u32> = (0..=0x10ffff)
-            .filter_map(char::from_u32)
-            .filter(|&character| is_space(character))
-            .map(u32::from)
-            .collect();
+        let members: Vec<u32> =
+            (0..=0x10ffff).filter_map(char::from_u32).filter(|&character| is_space(character)).map(u32::from).collect();
         let mut expected: Vec<u32> = Vec::new();
         expected.extend(0x09..=0x0d);
         expected.extend(0x1c..=0x20);

@@ -1,0 +1,378 @@
+//! What may be concluded: the lift over cases (or families), with its test, interval and verdict.
+//!
+//! The unit is the case, or the family where the suite declares families: repetitions and models make a delta less
+//! noisy, they never add units.
+
+use std::collections::BTreeMap;
+
+use num_traits::{One, Zero};
+use skill_lift_stats::interval::{PaddedT, PairedT, padded_t, paired_t};
+use skill_lift_stats::multiplicity::holm;
+use skill_lift_stats::power::{DetectableLift, cases_needed, smallest_detectable_lift};
+use skill_lift_stats::proportion::regressed_share_upper;
+use skill_lift_stats::rational::{self, Rational};
+use skill_lift_stats::{SignFlip, Thresholds, Verdict, Withheld, sign_flip, verdict};
+
+use super::AnalysisOptions;
+use super::pairing::{Diagnostics, Pairing, UnitMeans};
+use super::table::{RunTable, WITH_SKILL};
+
+/// What inference counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Each case.
+    Case,
+    /// Each family of cases.
+    Family,
+}
+
+impl Unit {
+    /// The word in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Case => "case",
+            Self::Family => "family",
+        }
+    }
+}
+
+/// Both arms of one unit.
+#[derive(Debug, Clone)]
+pub struct UnitRates {
+    /// Case id or family.
+    pub name: String,
+    /// Mean with the skill.
+    pub with_skill: Rational,
+    /// Mean without it.
+    pub without_skill: Rational,
+}
+
+impl UnitRates {
+    /// With minus without.
+    pub fn delta(&self) -> Rational {
+        &self.with_skill - &self.without_skill
+    }
+}
+
+/// The lift over some units, and how sure it is.
+#[derive(Debug)]
+pub struct Contrast {
+    /// What is counted.
+    pub unit: Unit,
+    /// The units, by name.
+    pub units: Vec<UnitRates>,
+    /// Mean with the skill.
+    pub with_skill: Option<Rational>,
+    /// Mean without it.
+    pub without_skill: Option<Rational>,
+    /// Exact sign-flip test over the deltas.
+    pub test: SignFlip,
+    /// Headline interval.
+    pub interval: Result<PaddedT, Withheld>,
+    /// Plain paired t interval, for comparison.
+    pub interval_t: Result<PairedT, Withheld>,
+    /// What it says.
+    pub verdict: Verdict,
+    /// Upper limit of the share of units that could still get worse.
+    pub regressed_share_upper: Result<f64, Withheld>,
+    /// Smallest lift that this design could have detected.
+    pub smallest_detectable_lift: Result<DetectableLift, Withheld>,
+    /// Units that a lift of the smallest size that matters would need.
+    pub cases_needed: Option<usize>,
+}
+
+/// One model's own lift.
+#[derive(Debug)]
+pub struct ModelContrast {
+    /// The model.
+    pub model: String,
+    /// Its lift.
+    pub contrast: Contrast,
+    /// Its p-value adjusted for the number of models (Holm 1979).
+    pub p_holm: Option<f64>,
+}
+
+/// One case over all its models.
+#[derive(Debug)]
+pub struct CaseContrast {
+    /// Case id.
+    pub case_id: String,
+    /// Position in the suite.
+    pub position: u32,
+    /// Its family.
+    pub family: Option<String>,
+    /// Models (or the stratum without one) behind it.
+    pub strata: usize,
+    /// Both arms; `None` without an eligible pair.
+    pub rates: Option<UnitRates>,
+    /// Its pairs.
+    pub pairing: Diagnostics,
+    /// Whether a critical check failed with the skill.
+    pub critical_failure: bool,
+    /// Gates that wait for a judge.
+    pub deferred_gates: u32,
+    /// Judgements that were not supplied.
+    pub deferred_judgements: u32,
+}
+
+/// Why a case should be looked at. The order is that of the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ReviewReason {
+    /// A critical check failed with the skill.
+    Critical,
+    /// The case is worse with the skill.
+    Worse,
+    /// A pair could not be compared.
+    Blocked,
+    /// A gate waits for a judge.
+    Judge,
+}
+
+impl ReviewReason {
+    /// The code in reports.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Critical => "critical",
+            Self::Worse => "worse",
+            Self::Blocked => "blocked",
+            Self::Judge => "judge",
+        }
+    }
+
+    /// Its rank, from 1.
+    pub fn rank(self) -> u32 {
+        match self {
+            Self::Critical => 1,
+            Self::Worse => 2,
+            Self::Blocked => 4,
+            Self::Judge => 5,
+        }
+    }
+}
+
+/// A case to look at.
+#[derive(Debug)]
+pub struct ReviewItem {
+    /// Index into [`Inference::by_case`].
+    pub case: usize,
+    /// Why, most important first.
+    pub reasons: Vec<ReviewReason>,
+}
+
+/// Sizes of the comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnitCounts {
+    /// Cases with an eligible pair.
+    pub cases: usize,
+    /// (case, model) units.
+    pub case_model_units: usize,
+    /// Paired runs of each arm.
+    pub pairs: usize,
+    /// Models.
+    pub models: usize,
+}
+
+/// The whole block.
+#[derive(Debug)]
+pub struct Inference {
+    /// Error rate and smallest lift that matters.
+    pub thresholds: Thresholds,
+    /// Sizes.
+    pub counts: UnitCounts,
+    /// Whether cases differ in the models that they were run with.
+    pub unbalanced_models: bool,
+    /// The lift over all units.
+    pub overall: Contrast,
+    /// Each model's own.
+    pub by_model: Vec<ModelContrast>,
+    /// Every case, in suite order.
+    pub by_case: Vec<CaseContrast>,
+    /// Cases to look at, most important first.
+    pub review_queue: Vec<ReviewItem>,
+}
+
+impl Inference {
+    /// The block of a tree.
+    pub fn of(table: &RunTable, pairing: &Pairing, options: &AnalysisOptions) -> Self {
+        let units = pairing.all_units(table);
+        let families = table.cases.iter().any(|case| case.family.is_some());
+        let unit = if families { Unit::Family } else { Unit::Case };
+        let mut models_of_case: BTreeMap<u32, Vec<Option<u32>>> = BTreeMap::new();
+        for unit in &units {
+            models_of_case.entry(unit.case).or_default().push(unit.model);
+        }
+        let mut sets = models_of_case.values();
+        let first = sets.next();
+        let unbalanced_models = sets.any(|models| Some(models) != first);
+        let counts = UnitCounts {
+            cases: models_of_case.len(),
+            case_model_units: units.len(),
+            pairs: units.iter().map(|unit| unit.pairs).sum(),
+            models: table.models.len(),
+        };
+        let overall = Contrast::of(unit, unit_rates(table, unit, &units), &options.thresholds);
+        let by_model = by_model(table, unit, pairing, &options.thresholds);
+        let by_case = by_case(table, pairing, &units);
+        let review_queue = review_queue(&by_case);
+        Self { thresholds: options.thresholds.clone(), counts, unbalanced_models, overall, by_model, by_case, review_queue }
+    }
+}
+
+/// Means over the models of each case, then over the cases of each family.
+fn unit_rates(table: &RunTable, unit: Unit, units: &[UnitMeans]) -> Vec<UnitRates> {
+    let mut cases: BTreeMap<u32, Vec<&UnitMeans>> = BTreeMap::new();
+    for unit in units {
+        cases.entry(unit.case).or_default().push(unit);
+    }
+    let mut grouped: BTreeMap<&str, Vec<UnitRates>> = BTreeMap::new();
+    for (position, strata) in cases {
+        let case_id = table.case_id(position);
+        let family = table.cases.get(position as usize).and_then(|case| case.family.as_deref());
+        let name = match unit {
+            Unit::Case => case_id,
+            Unit::Family => family.unwrap_or(case_id),
+        };
+        let with: Vec<Rational> = strata.iter().map(|unit| unit.with_skill.clone()).collect();
+        let without: Vec<Rational> = strata.iter().map(|unit| unit.without_skill.clone()).collect();
+        grouped.entry(name).or_default().extend(mean_rates(name, &with, &without));
+    }
+    grouped
+        .into_iter()
+        .filter_map(|(name, members)| {
+            let with: Vec<Rational> = members.iter().map(|member| member.with_skill.clone()).collect();
+            let without: Vec<Rational> = members.iter().map(|member| member.without_skill.clone()).collect();
+            mean_rates(name, &with, &without)
+        })
+        .collect()
+}
+
+fn mean_rates(name: &str, with: &[Rational], without: &[Rational]) -> Option<UnitRates> {
+    Some(UnitRates {
+        name: name.to_owned(),
+        with_skill: rational::mean(with)?,
+        without_skill: rational::mean(without)?,
+    })
+}
+
+impl Contrast {
+    /// The lift over some units.
+    pub fn of(unit: Unit, units: Vec<UnitRates>, thresholds: &Thresholds) -> Self {
+        let deltas: Vec<Rational> = units.iter().map(UnitRates::delta).collect();
+        let mean = |of: fn(&UnitRates) -> &Rational| {
+            rational::mean(&units.iter().map(|unit| of(unit).clone()).collect::<Vec<_>>())
+        };
+        let alpha = thresholds.alpha();
+        let test = sign_flip(&deltas);
+        let interval = padded_t(&deltas, alpha, &test);
+        let detectable = smallest_detectable_lift(&deltas, alpha);
+        let needed = detectable.as_ref().ok().and_then(|detectable| {
+            cases_needed(detectable.standard_deviation, rational::to_f64(thresholds.min_lift()), alpha)
+        });
+        Self {
+            unit,
+            with_skill: mean(|unit| &unit.with_skill),
+            without_skill: mean(|unit| &unit.without_skill),
+            interval_t: paired_t(&deltas, alpha),
+            verdict: verdict(&test, &interval, thresholds),
+            regressed_share_upper: regressed_share_upper(test.regressed, test.n),
+            smallest_detectable_lift: detectable,
+            cases_needed: needed,
+            interval,
+            test,
+            units,
+        }
+    }
+
+    /// Whether every unit passes everything in both arms.
+    pub fn all_pass(&self) -> bool {
+        !self.units.is_empty() && self.units.iter().all(|unit| unit.with_skill.is_one() && unit.without_skill.is_one())
+    }
+
+    /// Whether every unit fails everything in both arms.
+    pub fn all_fail(&self) -> bool {
+        !self.units.is_empty() && self.units.iter().all(|unit| unit.with_skill.is_zero() && unit.without_skill.is_zero())
+    }
+}
+
+fn by_model(table: &RunTable, unit: Unit, pairing: &Pairing, thresholds: &Thresholds) -> Vec<ModelContrast> {
+    let contrasts: Vec<Contrast> = (0..table.models.len() as u32)
+        .map(|model| Contrast::of(unit, unit_rates(table, unit, &pairing.units(table, Some(model))), thresholds))
+        .collect();
+    let p_values: Vec<Option<f64>> =
+        contrasts.iter().map(|contrast| (contrast.test.n > 0).then_some(contrast.test.p_two_sided)).collect();
+    let adjusted = holm(&p_values);
+    contrasts
+        .into_iter()
+        .zip(adjusted)
+        .zip(&table.models)
+        .map(|((contrast, p_holm), model)| ModelContrast { model: model.clone(), contrast, p_holm })
+        .collect()
+}
+
+fn by_case(table: &RunTable, pairing: &Pairing, units: &[UnitMeans]) -> Vec<CaseContrast> {
+    let mut strata: BTreeMap<u32, Vec<&UnitMeans>> = BTreeMap::new();
+    for unit in units {
+        strata.entry(unit.case).or_default().push(unit);
+    }
+    let mut diagnostics: BTreeMap<u32, Diagnostics> = BTreeMap::new();
+    for pair in &pairing.pairs {
+        diagnostics.entry(pair.case).or_default().add(pair);
+    }
+    let mut cases: Vec<CaseContrast> = table
+        .cases
+        .iter()
+        .enumerate()
+        .filter(|(_, case)| !case.id.is_empty())
+        .map(|(position, case)| {
+            let position = position as u32;
+            let of_case = strata.remove(&position).unwrap_or_default();
+            let with: Vec<Rational> = of_case.iter().map(|unit| unit.with_skill.clone()).collect();
+            let without: Vec<Rational> = of_case.iter().map(|unit| unit.without_skill.clone()).collect();
+            CaseContrast {
+                case_id: case.id.clone(),
+                position,
+                family: case.family.clone(),
+                strata: of_case.len(),
+                rates: mean_rates(&case.id, &with, &without),
+                pairing: diagnostics.remove(&position).unwrap_or_default(),
+                critical_failure: false,
+                deferred_gates: 0,
+                deferred_judgements: 0,
+            }
+        })
+        .collect();
+    let index: BTreeMap<u32, usize> = cases.iter().enumerate().map(|(index, case)| (case.position, index)).collect();
+    let with_skill = table.variant_position(WITH_SKILL);
+    for run in table.runs.iter().filter(|run| run.scorable) {
+        if let Some(case) = index.get(&run.order.case).and_then(|index| cases.get_mut(*index)) {
+            case.critical_failure |= Some(run.order.variant) == with_skill && !run.critical_failures.is_empty();
+            case.deferred_gates += run.deferred_gates;
+            case.deferred_judgements += run.deferred_judgements;
+        }
+    }
+    cases
+}
+
+fn review_queue(cases: &[CaseContrast]) -> Vec<ReviewItem> {
+    let mut queue: Vec<ReviewItem> = Vec::new();
+    for (index, case) in cases.iter().enumerate() {
+        let delta = case.rates.as_ref().map(UnitRates::delta);
+        let reasons: Vec<ReviewReason> = [
+            (ReviewReason::Critical, case.critical_failure),
+            (ReviewReason::Worse, delta.is_some_and(|delta| delta < Rational::zero())),
+            (ReviewReason::Blocked, case.pairing.blocked > 0),
+            (ReviewReason::Judge, case.deferred_gates > 0),
+        ]
+        .into_iter()
+        .filter_map(|(reason, applies)| applies.then_some(reason))
+        .collect();
+        if !reasons.is_empty() {
+            queue.push(ReviewItem { case: index, reasons });
+        }
+    }
+    let delta = |item: &ReviewItem| cases[item.case].rates.as_ref().map(UnitRates::delta);
+    queue.sort_by(|a, b| {
+        a.reasons.first().cmp(&b.reasons.first()).then_with(|| delta(a).cmp(&delta(b))).then(a.case.cmp(&b.case))
+    });
+    queue
+}

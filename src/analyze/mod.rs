@@ -1,0 +1,64 @@
+//! Frames in, typed blocks out: pairing, lift, reliability, models, flags, inference.
+//!
+//! Blocks hold codes, counts and exact rationals. Nothing is rounded or put into words here: that is the report's part.
+
+pub mod flags;
+pub mod inference;
+pub mod lift;
+pub mod pairing;
+pub mod reliability;
+pub mod table;
+pub mod variants;
+
+use crate::frame::{FrameError, Frames};
+use table::RunTable;
+
+/// What is asked of an analysis.
+#[derive(Debug, Clone, Default)]
+pub struct AnalysisOptions {
+    /// Error rate and smallest lift that matters.
+    pub thresholds: skill_lift_stats::Thresholds,
+}
+
+/// Everything that is computed from the graded runs of a tree.
+#[derive(Debug)]
+pub struct Analysis {
+    /// The runs it rests on.
+    pub table: RunTable,
+    /// Pass rates of each arm, in the order of the selection.
+    pub variants: Vec<variants::VariantSummary>,
+    /// Pass rates of each arm for each model, models by name.
+    pub by_model: Vec<(String, Vec<variants::VariantSummary>)>,
+    /// Which runs were compared, and which could not be.
+    pub pairing: pairing::Pairing,
+    /// The lift over (case, model) units.
+    pub lift: lift::PairedSummary,
+    /// pass@k and pass^k.
+    pub reliability: reliability::Reliability,
+    /// Cases that need a look.
+    pub case_flags: Vec<flags::CaseFlags>,
+    /// What may be concluded.
+    pub inference: inference::Inference,
+}
+
+/// Analyses graded runs. `variants` are the selected arms in order.
+///
+/// # Errors
+/// When a frame lacks a column.
+pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) -> Result<Analysis, FrameError> {
+    let table = RunTable::read(&frames.runs, variants)?;
+    let pairing = pairing::Pairing::of(&table, skill_lift_contract::Metric::ObjectivePassRate);
+    let graded = pairing::Pairing::of(&table, skill_lift_contract::Metric::GradedScore);
+    let lift = lift::PairedSummary::of(&table, &pairing, &graded);
+    let inference = inference::Inference::of(&table, &pairing, options);
+    Ok(Analysis {
+        variants: variants::by_variant(&table),
+        by_model: variants::by_model(&table),
+        reliability: reliability::Reliability::of(&table, &pairing),
+        case_flags: flags::case_flags(&table, &pairing),
+        lift,
+        inference,
+        pairing,
+        table,
+    })
+}

@@ -1,0 +1,212 @@
+//! Exact pairing: the same case, model and repetition in both arms. Our own merge, so that every run that has no
+//! partner is named with a reason.
+
+use std::collections::BTreeMap;
+
+use num_traits::Zero;
+use skill_lift_contract::{BlockedReason, Metric};
+use skill_lift_stats::rational::{self, Rational};
+
+use super::table::{Run, RunTable, WITH_SKILL, WITHOUT_SKILL};
+
+/// Two runs with the same key but for the arm, or the place where one is missing.
+#[derive(Debug, Clone)]
+pub struct Pair {
+    /// Position of the case.
+    pub case: u32,
+    /// Position of the model.
+    pub model: Option<u32>,
+    /// Number of the repetition.
+    pub repetition: u32,
+    /// Index of the run with the skill.
+    pub with_skill: Option<usize>,
+    /// Index of the run without it.
+    pub without_skill: Option<usize>,
+    /// The values of both arms, or why they cannot be compared.
+    pub values: Result<PairValues, BlockedReason>,
+}
+
+/// The metric in both arms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PairValues {
+    /// With the skill.
+    pub with_skill: Rational,
+    /// Without it.
+    pub without_skill: Rational,
+}
+
+/// All pairs of a tree for one metric.
+#[derive(Debug)]
+pub struct Pairing {
+    /// In the order of case, model and repetition.
+    pub pairs: Vec<Pair>,
+}
+
+/// How many pairs count, and why the others do not.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Diagnostics {
+    /// Pairs that count.
+    pub eligible: usize,
+    /// Pairs that do not.
+    pub blocked: usize,
+    /// Reasons with their counts, by code.
+    pub reasons: BTreeMap<String, usize>,
+}
+
+impl Diagnostics {
+    /// Counts a pair.
+    pub fn add(&mut self, pair: &Pair) {
+        match &pair.values {
+            Ok(_) => self.eligible += 1,
+            Err(reason) => {
+                self.blocked += 1;
+                *self.reasons.entry(reason.code()).or_default() += 1;
+            }
+        }
+    }
+}
+
+impl Pairing {
+    /// Pairs the runs of the arms with and without the skill.
+    pub fn of(table: &RunTable, metric: Metric) -> Self {
+        let (with, without) = (table.variant_position(WITH_SKILL), table.variant_position(WITHOUT_SKILL));
+        let mut merged: BTreeMap<(u32, Option<u32>, u32), (Option<usize>, Option<usize>)> = BTreeMap::new();
+        for (index, run) in table.runs.iter().enumerate() {
+            let variant = Some(run.order.variant);
+            if variant == with {
+                merged.entry(run.order.pair()).or_default().0 = Some(index);
+            } else if variant == without {
+                merged.entry(run.order.pair()).or_default().1 = Some(index);
+            }
+        }
+        let pairs = merged
+            .into_iter()
+            .map(|((case, model, repetition), (with_skill, without_skill))| Pair {
+                case,
+                model,
+                repetition,
+                with_skill,
+                without_skill,
+                values: compare(table, repetition, with_skill, without_skill, metric),
+            })
+            .collect();
+        Self { pairs }
+    }
+
+    /// The pairs that count.
+    pub fn eligible(&self) -> impl Iterator<Item = (&Pair, &PairValues)> {
+        self.pairs.iter().filter_map(|pair| pair.values.as_ref().ok().map(|values| (pair, values)))
+    }
+
+    /// Counts over the pairs that `filter` keeps.
+    pub fn diagnostics(&self, filter: impl Fn(&Pair) -> bool) -> Diagnostics {
+        let mut diagnostics = Diagnostics::default();
+        self.pairs.iter().filter(|pair| filter(pair)).for_each(|pair| diagnostics.add(pair));
+        diagnostics
+    }
+
+    /// Pairs of which one arm names a model and the other does not: they would have met without the label.
+    pub fn model_label_mismatches(&self) -> Vec<(&Pair, &Pair)> {
+        let alone = |pair: &&Pair| pair.with_skill.is_some() != pair.without_skill.is_some();
+        let unlabelled: Vec<&Pair> = self.pairs.iter().filter(|pair| pair.model.is_none()).filter(alone).collect();
+        let mut mismatches = Vec::new();
+        for pair in unlabelled {
+            let partner = self.pairs.iter().filter(|other| other.model.is_some()).filter(alone).find(|other| {
+                other.case == pair.case
+                    && other.repetition == pair.repetition
+                    && other.with_skill.is_some() == pair.without_skill.is_some()
+            });
+            if let Some(partner) = partner {
+                mismatches.push((pair, partner));
+            }
+        }
+        mismatches
+    }
+}
+
+fn compare(
+    table: &RunTable,
+    repetition: u32,
+    with_skill: Option<usize>,
+    without_skill: Option<usize>,
+    metric: Metric,
+) -> Result<PairValues, BlockedReason> {
+    let missing = |variant: &str| BlockedReason::MissingArm { variant: variant.to_owned() };
+    let with_skill = &table.runs[with_skill.ok_or_else(|| missing(WITH_SKILL))?];
+    let without_skill = &table.runs[without_skill.ok_or_else(|| missing(WITHOUT_SKILL))?];
+    if repetition == 0 {
+        return Err(BlockedReason::InvalidRunNumber);
+    }
+    let values = PairValues { with_skill: value(with_skill, metric)?, without_skill: value(without_skill, metric)? };
+    if let (Some(a), Some(b)) = (&with_skill.effort, &without_skill.effort)
+        && a != b
+    {
+        return Err(BlockedReason::EffortMismatch);
+    }
+    Ok(values)
+}
+
+fn value(run: &Run, metric: Metric) -> Result<Rational, BlockedReason> {
+    if !run.scorable {
+        return Err(BlockedReason::UnscorableArm);
+    }
+    let value = match metric {
+        Metric::ObjectivePassRate => run.objective.map(|rate| rate.value()),
+        Metric::GradedScore => run.graded_score_e4.map(|score| rational::rate(score.into(), 10_000)),
+    };
+    value.ok_or(BlockedReason::MissingMetric(metric))
+}
+
+/// Mean of both arms over the eligible pairs of one case and one model: repetitions first.
+#[derive(Debug, Clone)]
+pub struct UnitMeans {
+    /// Position of the case.
+    pub case: u32,
+    /// Position of the model.
+    pub model: Option<u32>,
+    /// Mean with the skill.
+    pub with_skill: Rational,
+    /// Mean without it.
+    pub without_skill: Rational,
+    /// Pairs behind it.
+    pub pairs: usize,
+}
+
+impl UnitMeans {
+    /// With minus without.
+    pub fn delta(&self) -> Rational {
+        &self.with_skill - &self.without_skill
+    }
+}
+
+impl Pairing {
+    /// The units of one stratum, cases by id.
+    pub fn units(&self, table: &RunTable, model: Option<u32>) -> Vec<UnitMeans> {
+        let mut sums: BTreeMap<&str, UnitMeans> = BTreeMap::new();
+        for (pair, values) in self.eligible().filter(|(pair, _)| pair.model == model) {
+            let unit = sums.entry(table.case_id(pair.case)).or_insert_with(|| UnitMeans {
+                case: pair.case,
+                model,
+                with_skill: Rational::zero(),
+                without_skill: Rational::zero(),
+                pairs: 0,
+            });
+            unit.with_skill += &values.with_skill;
+            unit.without_skill += &values.without_skill;
+            unit.pairs += 1;
+        }
+        sums.into_values()
+            .map(|mut unit| {
+                let pairs = rational::rate(unit.pairs as u64, 1);
+                unit.with_skill /= &pairs;
+                unit.without_skill /= &pairs;
+                unit
+            })
+            .collect()
+    }
+
+    /// The units of all strata: models by name, then the runs without a model.
+    pub fn all_units(&self, table: &RunTable) -> Vec<UnitMeans> {
+        table.strata().into_iter().flat_map(|model| self.units(table, model)).collect()
+    }
+}

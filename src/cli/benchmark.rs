@@ -1,0 +1,177 @@
+//! `benchmark`: grades saved runs, pairs them, and reports the lift.
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use skill_lift_contract::Metric;
+use skill_lift_stats::Thresholds;
+use skill_lift_stats::rational::{self, Rational};
+
+use super::common::{Common, Graded, warn_if_nothing_graded};
+use super::output::{emit, fail, is_unicode, terminal_width, warn_line};
+use crate::analyze::pairing::Pairing;
+use crate::analyze::table::RunTable;
+use crate::analyze::{Analysis, AnalysisOptions, analyze};
+use crate::report::{Provenance, Style, SummaryView, render, write_benchmark};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// The whole report.
+    Json,
+    /// The summary for people.
+    Table,
+}
+
+/// Grades saved runs, pairs the runs with and without the skill, and reports the lift.
+///
+/// On a terminal the summary is shown; in a pipe the report is written as JSON. With --out the report goes to the file
+/// and the summary to standard output.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    skill-lift benchmark evals/shared-benchmark.json --runs eval-runs/latest\n  \
+    skill-lift benchmark evals/shared-benchmark.json --runs eval-runs/latest --out benchmark.json\n  \
+    skill-lift benchmark evals/shared-benchmark.json --runs eval-runs/latest | jq .inference.overall.verdict\n\n\
+    Exit codes: 0 a report was made, whatever the lift; 1 refused input; 2 wrong arguments.")]
+pub struct BenchmarkArguments {
+    #[command(flatten)]
+    common: Common,
+    /// What goes to standard output. Default: a table on a terminal or beside --out, else JSON.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// Also write the graded runs as Parquet files into this folder.
+    #[arg(long, value_name = "DIR")]
+    frames: Option<PathBuf>,
+    /// Smallest lift that matters, above 0 and at most 1.
+    #[arg(long, value_name = "LIFT", default_value = "0.10")]
+    min_lift: String,
+    /// Error rate of tests and intervals, between 0 and 1.
+    #[arg(long, value_name = "RATE", default_value = "0.05")]
+    alpha: String,
+    /// List every case in the table, worst to best.
+    #[arg(long)]
+    all_cases: bool,
+    /// Write the table in ASCII.
+    #[arg(long)]
+    ascii: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: BenchmarkArguments) -> ExitCode {
+    let thresholds = match arguments.thresholds() {
+        Ok(thresholds) => thresholds,
+        Err(message) => {
+            warn_line(&format!("error: {message}"));
+            warn_line("For more information, try `--help`");
+            return ExitCode::from(2);
+        }
+    };
+    match arguments.report(thresholds) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(code) => code,
+    }
+}
+
+impl BenchmarkArguments {
+    fn thresholds(&self) -> Result<Thresholds, String> {
+        let number = |flag: &str, text: &str| -> Result<Rational, String> {
+            rational::parse_decimal(text).ok_or_else(|| format!("invalid value '{text}' for '--{flag}': not a number"))
+        };
+        let (alpha, min_lift) = (number("alpha", &self.alpha)?, number("min-lift", &self.min_lift)?);
+        Thresholds::new(alpha, min_lift).ok_or_else(|| {
+            format!(
+                "invalid value for '--alpha {}' or '--min-lift {}': alpha lies between 0 and 1, min-lift above 0 and \
+                 at most 1",
+                self.alpha, self.min_lift
+            )
+        })
+    }
+
+    fn report(&self, thresholds: Thresholds) -> Result<(), ExitCode> {
+        let Graded { evaluated, variants, head, mut provenance } = self.common.grade(true)?;
+        if !self.common.quiet {
+            warn_if_nothing_graded(&evaluated, self.common.runs());
+        }
+        provenance.blocks_missing = Provenance::blocks_missing();
+        let defaults = Thresholds::default();
+        if thresholds.alpha() != defaults.alpha() {
+            provenance.options.insert("alpha", json!(self.alpha));
+        }
+        if thresholds.min_lift() != defaults.min_lift() {
+            provenance.options.insert("min-lift", json!(self.min_lift));
+        }
+        let Some(frames) = evaluated.frames else {
+            return Err(fail("the runs were not collected"));
+        };
+        if let Some(folder) = &self.frames {
+            frames.write_parquet(folder).map_err(|error| fail(&error.to_string()))?;
+        }
+        let options = AnalysisOptions { thresholds };
+        let analysis = analyze(&frames, &variants, &options).map_err(|error| fail(&error.to_string()))?;
+        drop(frames);
+        if !self.common.quiet {
+            warn_label_mismatches(&analysis.table, &analysis.pairing);
+        }
+
+        let rows = evaluated.rows;
+        let write = |mut writer: &mut dyn io::Write| write_benchmark(&mut writer, &head, &analysis, rows, &provenance);
+        let on_terminal = io::stdout().is_terminal();
+        let json_to_stdout = match (self.format, self.common.out.is_some()) {
+            (Some(format), _) => format == Format::Json,
+            (None, true) => false,
+            (None, false) => !on_terminal,
+        };
+        match &self.common.out {
+            Some(path) if json_to_stdout => {
+                emit(Some(path), write).map_err(|message| fail(&message))?;
+                let copy = std::fs::File::open(path);
+                emit(None, |writer| copy.and_then(|mut file| io::copy(&mut file, writer)).map(|_| ()))
+                    .map_err(|message| fail(&message))?;
+            }
+            None if json_to_stdout => emit(None, write).map_err(|message| fail(&message))?,
+            out => {
+                if let Some(path) = out {
+                    emit(Some(path), write).map_err(|message| fail(&message))?;
+                }
+                if !self.common.quiet {
+                    self.print_summary(&head.skill_name, &analysis)?;
+                    if out.is_none() && on_terminal {
+                        warn_line("Full report: --out FILE or --format json");
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn print_summary(&self, skill_name: &str, analysis: &Analysis) -> Result<(), ExitCode> {
+        let style = Style {
+            width: terminal_width(),
+            color: self.common.color.applies(io::stdout().is_terminal()),
+            ascii: self.ascii || !is_unicode(),
+            all_cases: self.all_cases,
+        };
+        let text = render(&SummaryView::of(skill_name, analysis), style);
+        emit(None, |writer| writer.write_all(text.as_bytes())).map_err(|message| fail(&message))
+    }
+}
+
+/// Pairs that did not meet because only one arm names its model.
+fn warn_label_mismatches(table: &RunTable, pairing: &Pairing) {
+    let mismatches = pairing.model_label_mismatches();
+    for (without_label, with_label) in mismatches.iter().take(5) {
+        warn_line(&format!(
+            "WARN model_label_mismatch: {}, repetition {}: one arm names the model {}, the other names none; the runs \
+             are not compared ({})",
+            table.case_id(without_label.case),
+            without_label.repetition,
+            table.model(with_label.model).unwrap_or_default(),
+            Metric::ObjectivePassRate.name()
+        ));
+    }
+    if mismatches.len() > 5 {
+        warn_line(&format!("WARN model_label_mismatch: … and {} more", mismatches.len() - 5));
+    }
+}

@@ -1,0 +1,339 @@
+//! Arguments and steps that `grade` and `benchmark` share.
+
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value, json};
+
+use super::output::{Color, fail, warn_line};
+use crate::grade::GradeOptions;
+use crate::pipeline::{Evaluated, Request, WarningLog, evaluate};
+use crate::report::{Provenance, ReportHead};
+use crate::runs::index::shown_path;
+use crate::runs::{IndexOptions, Limits, OnDuplicate};
+use crate::suite::render::print_failures;
+use crate::suite::{LoadOptions, Loaded, Split, Suite, load};
+
+/// Which part of a suite is graded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SplitChoice {
+    /// Visible cases.
+    Tune,
+    /// Hidden cases.
+    Holdout,
+    /// Cases that detect memorisation.
+    Holdback,
+    /// All of them.
+    All,
+}
+
+impl SplitChoice {
+    fn split(self) -> Option<Split> {
+        match self {
+            Self::Tune => Some(Split::Tune),
+            Self::Holdout => Some(Split::Holdout),
+            Self::Holdback => Some(Split::Holdback),
+            Self::All => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DuplicateChoice {
+    /// Refuse the tree.
+    Error,
+    /// Keep the last one, with a warning.
+    Last,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DialectChoice {
+    /// Suites in `evals/shared-benchmark.json`.
+    SharedBenchmark,
+}
+
+/// What is graded, and how it is read.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// The suite file, like `evals/shared-benchmark.json`.
+    #[arg(value_name = "SUITE")]
+    suite: PathBuf,
+    /// The folder of the saved runs.
+    #[arg(long, value_name = "DIR")]
+    runs: PathBuf,
+    /// Grade only cases of this split.
+    #[arg(long, value_enum, value_name = "SPLIT", default_value = "all", hide_default_value = true)]
+    split: SplitChoice,
+    /// Grade this arm; may be given several times, in the order of the report. Default: the arms of the suite.
+    #[arg(long = "variant", value_name = "NAME")]
+    variants: Vec<String>,
+    /// Format of the suite, if it should not be detected.
+    #[arg(long, value_enum, value_name = "DIALECT")]
+    dialect: Option<DialectChoice>,
+    /// Count soft checks like gates.
+    #[arg(long)]
+    strict: bool,
+    /// Turn warnings of the strict contract into errors.
+    #[arg(long)]
+    strict_contract: bool,
+    /// Turn warnings about the layout of the run tree into errors.
+    #[arg(long)]
+    strict_layout: bool,
+    /// Accept files outside the folder of the suite, with a warning.
+    #[arg(long)]
+    allow_external_files: bool,
+    /// What to do when two directories claim the same run.
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "error")]
+    on_duplicate: DuplicateChoice,
+    /// Write the report to this file.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Stamp the report with this time, in seconds since 1970. Default: SOURCE_DATE_EPOCH, else no stamp.
+    #[arg(long, value_name = "SECONDS")]
+    generated_at: Option<i64>,
+    /// When to use colours.
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+    /// Say nothing but errors.
+    #[arg(long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    limits: LimitArguments,
+}
+
+/// How much is read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+struct LimitArguments {
+    /// Largest suite or dataset file.
+    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    max_suite_mib: u64,
+    /// Largest answer; a run with a larger one is not scored.
+    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    max_output_mib: u64,
+    /// Largest metadata, timing or metrics file.
+    #[arg(long, value_name = "MIB", default_value_t = 16)]
+    max_sidecar_mib: u64,
+    /// Largest file that a check reads.
+    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    max_artifact_mib: u64,
+    /// Text files of an `outputs` folder that are joined to an answer.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    max_output_files: usize,
+    /// Entries of one directory of the run tree.
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    max_dir_entries: usize,
+}
+
+impl LimitArguments {
+    fn limits(&self) -> Limits {
+        Limits {
+            output_bytes: Limits::mebibytes(self.max_output_mib),
+            sidecar_bytes: Limits::mebibytes(self.max_sidecar_mib),
+            artifact_bytes: Limits::mebibytes(self.max_artifact_mib),
+            output_files: self.max_output_files,
+            directory_entries: self.max_dir_entries,
+        }
+    }
+}
+
+/// A graded tree with what stands around it in a report.
+pub struct Graded {
+    /// What came of the grading.
+    pub evaluated: Evaluated,
+    /// The selected arms.
+    pub variants: Vec<String>,
+    /// Top of the report.
+    pub head: ReportHead,
+    /// Where it comes from; options of the command can be added.
+    pub provenance: Provenance,
+}
+
+impl Common {
+    /// Loads the suite, grades the tree and prints what was odd. `Err` is the exit code after the problem was printed.
+    pub fn grade(&self, frames: bool) -> Result<Graded, ExitCode> {
+        let generated_at = self.generated_at()?;
+        let suite = self.load()?;
+        let variants = if self.variants.is_empty() { suite.variants.clone() } else { self.variants.clone() };
+        if let Some(twice) = variants.iter().enumerate().find(|(i, name)| variants[..*i].contains(name)) {
+            return Err(fail(&format!("--variant {} is given twice", twice.1)));
+        }
+        if let Some(name) = variants.iter().find(|name| !is_folder_name(name)) {
+            return Err(fail(&format!("--variant {name:?} cannot be the name of a folder")));
+        }
+        let limits = self.limits.limits();
+        let on_duplicate = match self.on_duplicate {
+            DuplicateChoice::Error => OnDuplicate::Error,
+            DuplicateChoice::Last => OnDuplicate::Last,
+        };
+        let bar = self.progress_bar();
+        let progress = |done: usize, total: usize| {
+            bar.set_length(total as u64);
+            bar.set_position(done as u64);
+        };
+        let request = Request {
+            suite: &suite,
+            runs: &self.runs,
+            split: self.split.split(),
+            variants: variants.clone(),
+            index: IndexOptions { on_duplicate, limits },
+            grade: GradeOptions { strict: self.strict, artifact_bytes: limits.artifact_bytes },
+            frames,
+            progress: Some(&progress),
+        };
+        let evaluated = evaluate(&request);
+        bar.finish_and_clear();
+        let evaluated = evaluated.map_err(|error| fail(&error.to_string()))?;
+        if self.strict_layout && evaluated.warnings.has_layout_warning() {
+            return Err(fail_layout(&evaluated.warnings));
+        }
+        if !self.quiet {
+            print_warnings(&evaluated.warnings);
+        }
+        let head = ReportHead {
+            manifest: shown_path(&self.suite),
+            skill_name: suite.skill_name.clone(),
+            generated_at,
+            skipped_trigger_cases: evaluated.skipped_trigger_cases.clone(),
+        };
+        let provenance = Provenance {
+            tool_version: env!("CARGO_PKG_VERSION"),
+            dialect: suite.dialect.name(),
+            suite_sha256: suite.digest.clone(),
+            suite_split: self.split.split().map(Split::word),
+            runs_sha256: evaluated.runs_sha256.clone(),
+            options: self.options(&suite),
+            seed: None,
+            duplicates_dropped: evaluated.duplicates_dropped,
+            blocks_missing: &[],
+        };
+        Ok(Graded { evaluated, variants, head, provenance })
+    }
+
+    fn load(&self) -> Result<Suite, ExitCode> {
+        let options = LoadOptions {
+            strict_contract: self.strict_contract,
+            allow_external_files: self.allow_external_files,
+            max_bytes: Limits::mebibytes(self.limits.max_suite_mib),
+            split: self.split.split(),
+            ..LoadOptions::default()
+        };
+        let Loaded { suite, diagnostics } = load(&self.suite, &options);
+        let color = self.color.applies(io::stderr().is_terminal());
+        if suite.is_none() || !self.quiet {
+            let width = super::output::terminal_width().unwrap_or(100).clamp(40, 100);
+            // standard error may be closed; there is nobody left to tell
+            let _ = print_failures(&diagnostics, &mut io::stderr().lock(), width, color);
+        }
+        suite.ok_or(ExitCode::FAILURE)
+    }
+
+    fn generated_at(&self) -> Result<Option<i64>, ExitCode> {
+        if self.generated_at.is_some() {
+            return Ok(self.generated_at);
+        }
+        match std::env::var("SOURCE_DATE_EPOCH") {
+            Ok(text) if !text.is_empty() => match text.parse() {
+                Ok(seconds) => Ok(Some(seconds)),
+                Err(_) => Err(fail(&format!("SOURCE_DATE_EPOCH is no whole number of seconds: {text:?}"))),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// Flags that differ from their defaults and change what is computed; no paths.
+    fn options(&self, suite: &Suite) -> BTreeMap<&'static str, Value> {
+        let defaults = LimitArguments {
+            max_suite_mib: 64,
+            max_output_mib: 64,
+            max_sidecar_mib: 16,
+            max_artifact_mib: 64,
+            max_output_files: 100,
+            max_dir_entries: 100_000,
+        };
+        let limits = &self.limits;
+        let flags = [
+            ("allow-external-files", self.allow_external_files.then(|| json!(true))),
+            ("on-duplicate", (self.on_duplicate == DuplicateChoice::Last).then(|| json!("last"))),
+            ("split", self.split.split().map(|split| json!(split.word()))),
+            ("strict", self.strict.then(|| json!(true))),
+            ("strict-contract", self.strict_contract.then(|| json!(true))),
+            ("strict-layout", self.strict_layout.then(|| json!(true))),
+            ("variant", changed(&self.variants, &Vec::new()).filter(|_| self.variants != suite.variants)),
+            ("max-suite-mib", changed(&limits.max_suite_mib, &defaults.max_suite_mib)),
+            ("max-output-mib", changed(&limits.max_output_mib, &defaults.max_output_mib)),
+            ("max-sidecar-mib", changed(&limits.max_sidecar_mib, &defaults.max_sidecar_mib)),
+            ("max-artifact-mib", changed(&limits.max_artifact_mib, &defaults.max_artifact_mib)),
+            ("max-output-files", changed(&limits.max_output_files, &defaults.max_output_files)),
+            ("max-dir-entries", changed(&limits.max_dir_entries, &defaults.max_dir_entries)),
+        ];
+        flags.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+
+    fn progress_bar(&self) -> ProgressBar {
+        if self.quiet || !io::stderr().is_terminal() {
+            return ProgressBar::hidden();
+        }
+        // shown only when there is something to wait for
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+        match ProgressStyle::with_template("{bar:30} {pos}/{len} runs") {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
+        }
+    }
+}
+
+fn changed<T: PartialEq + serde::Serialize>(value: &T, default: &T) -> Option<Value> {
+    (value != default).then(|| json!(value))
+}
+
+/// Whether an arm can be a folder of a run tree.
+fn is_folder_name(name: &str) -> bool {
+    !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\\', '\0'])
+}
+
+fn print_warnings(warnings: &WarningLog) {
+    for (code, count, kept) in warnings.kinds() {
+        for warning in kept {
+            warn_line(&format!("WARN {}: {warning}", code.code()));
+        }
+        if count > kept.len() {
+            warn_line(&format!("WARN {}: … and {} more", code.code(), count - kept.len()));
+        }
+    }
+}
+
+fn fail_layout(warnings: &WarningLog) -> ExitCode {
+    let mut code = ExitCode::FAILURE;
+    for (kind, count, kept) in warnings.kinds().filter(|(kind, ..)| kind.is_layout()) {
+        for warning in kept {
+            code = fail(&format!("{}: {warning}", kind.code()));
+        }
+        if count > kept.len() {
+            code = fail(&format!("{}: … and {} more", kind.code(), count - kept.len()));
+        }
+    }
+    code
+}
+
+/// Prints a warning when nothing was graded.
+pub fn warn_if_nothing_graded(evaluated: &Evaluated, runs: &Path) {
+    if evaluated.scorable == 0 {
+        warn_line(&format!(
+            "WARN nothing_graded: no run below {} could be scored ({} rows)",
+            runs.display(),
+            evaluated.rows.len()
+        ));
+    }
+}
+
+impl Common {
+    /// The folder of the saved runs.
+    pub fn runs(&self) -> &Path {
+        &self.runs
+    }
+}

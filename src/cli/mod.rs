@@ -1,0 +1,52 @@
+//! The command line: one file a command, each with its arguments, calls into the library and an exit code.
+
+mod benchmark;
+mod common;
+mod external;
+mod grade;
+mod output;
+mod validate;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Measures what an Agent Skill really changes.
+///
+/// Run the same cases with and without the skill, save the outputs, and let skill-lift grade them offline: it pairs the
+/// runs exactly and says how large the lift is and how sure that is.
+#[derive(Debug, Parser)]
+#[command(
+    name = "skill-lift",
+    version,
+    max_term_width = 100,
+    after_help = "Examples:\n  \
+        skill-lift validate evals/shared-benchmark.json\n  \
+        skill-lift benchmark evals/shared-benchmark.json --runs eval-runs/latest\n  \
+        skill-lift benchmark evals/shared-benchmark.json --runs eval-runs/latest --out benchmark.json\n\n\
+        Exit codes: 0 done, 1 refused input or the answer is no, 2 wrong arguments."
+)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Validate(validate::ValidateArguments),
+    Grade(grade::GradeArguments),
+    Benchmark(Box<benchmark::BenchmarkArguments>),
+    #[command(external_subcommand)]
+    External(Vec<OsString>),
+}
+
+/// Runs the command that the arguments of the process name.
+pub fn run() -> ExitCode {
+    match CommandLine::parse().command {
+        Command::Validate(arguments) => validate::run(arguments),
+        Command::Grade(arguments) => grade::run(arguments),
+        Command::Benchmark(arguments) => benchmark::run(*arguments),
+        Command::External(words) => external::run(&words),
+    }
+}

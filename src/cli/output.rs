@@ -1,0 +1,102 @@
+//! Where results and messages go: results to standard output or a file, everything else to standard error.
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use skill_lift_contract::write::AtomicFile;
+
+use crate::report::terminal::visible;
+
+/// When colours are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Color {
+    /// On a terminal that shows them.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// Whether colours go to a stream. A choice on the command line wins over the environment, which wins over what
+    /// the stream is.
+    pub fn applies(self, is_terminal: bool) -> bool {
+        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto if set("NO_COLOR").is_some() => false,
+            Self::Auto if set("CLICOLOR_FORCE").is_some_and(|value| value != "0") => true,
+            Self::Auto if set("FORCE_COLOR").is_some_and(|value| value != "0") => true,
+            Self::Auto => is_terminal && set("TERM").is_none_or(|value| value != "dumb"),
+        }
+    }
+}
+
+/// Says `FAIL: …` on standard error, one line a problem; exit code 1.
+pub fn fail(message: &str) -> ExitCode {
+    for line in message.lines() {
+        warn_line(&format!("FAIL: {line}"));
+    }
+    ExitCode::FAILURE
+}
+
+/// Writes a line to standard error, with what a terminal would obey made visible.
+pub fn warn_line(line: &str) {
+    // standard error may be closed; there is nobody left to tell
+    let _ = writeln!(io::stderr().lock(), "{}", visible(line, false));
+}
+
+/// Writes a product to a file, whole or not at all, or to standard output.
+///
+/// A closed pipe on standard output is success.
+pub fn emit(
+    target: Option<&Path>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), String> {
+    match target {
+        Some(path) => {
+            let failed = |error: io::Error| format!("cannot write {}: {error}", path.display());
+            let mut file = AtomicFile::create(path).map_err(failed)?;
+            write(&mut file).map_err(failed)?;
+            file.commit().map_err(failed)
+        }
+        None => {
+            let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+            match write(&mut out).and_then(|()| out.flush()) {
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                other => other.map_err(|error| format!("cannot write to standard output: {error}")),
+            }
+        }
+    }
+}
+
+/// Columns of the terminal on standard output; `None` when it is none.
+pub fn terminal_width() -> Option<usize> {
+    let out = io::stdout();
+    if !out.is_terminal() {
+        return None;
+    }
+    let columns = rustix::termios::tcgetwinsize(&out).map(|size| usize::from(size.ws_col)).unwrap_or(0);
+    Some(if columns == 0 { 80 } else { columns })
+}
+
+/// Whether the environment can show more than ASCII.
+pub fn is_unicode() -> bool {
+    if std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
+        return false;
+    }
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| {
+        let value = std::env::var(name).ok()?;
+        (!value.is_empty()).then_some(value)
+    });
+    // without any setting most systems of today show UTF-8
+    locale.is_none_or(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    })
+}

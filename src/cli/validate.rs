@@ -1,0 +1,158 @@
+//! `validate`: says everything that is wrong with a suite before anything is run.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use skill_lift_text::python;
+
+use crate::suite::leakage::{LeakageFinding, find_leaks};
+use crate::suite::render::{escape, print_failures};
+use crate::suite::{Diagnostic, Level, LoadOptions, Loaded, load};
+
+/// Checks a suite and says everything that is wrong with it.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  skill-lift validate evals/shared-benchmark.json --strict-leakage")]
+pub struct ValidateArguments {
+    /// The suite file, like `evals/shared-benchmark.json`.
+    #[arg(value_name = "SUITE")]
+    manifest: PathBuf,
+    /// Refuse a suite whose hidden cases lack their prompt or input files.
+    #[arg(long)]
+    strict_holdback: bool,
+    /// Exit with 1 when a value of an assertion already stands in the prompt.
+    #[arg(long)]
+    strict_leakage: bool,
+    /// Values with fewer characters are not looked for in prompts.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = at_least_one)]
+    leakage_min_chars: usize,
+    /// Turn warnings of the strict contract into errors.
+    #[arg(long)]
+    strict_contract: bool,
+    /// Accept files outside the folder of the suite, with a warning.
+    #[arg(long)]
+    allow_external_files: bool,
+    /// What is printed on standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One line.
+    Text,
+    /// Everything that was found.
+    Json,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("must be a whole number of at least 1".to_owned()),
+        Ok(count) => Ok(count),
+    }
+}
+
+#[derive(Serialize)]
+struct Verdict<'v> {
+    ok: bool,
+    errors: Vec<Problem<'v>>,
+    warnings: Vec<Problem<'v>>,
+    leakage: &'v [LeakageFinding],
+    counts: Counts,
+}
+
+#[derive(Serialize)]
+struct Problem<'p> {
+    #[serde(rename = "where")]
+    place: &'p str,
+    message: String,
+    rule: &'p str,
+}
+
+/// Counts of a suite that could be read; of another they are not known.
+#[derive(Serialize)]
+struct Counts {
+    cases: Option<usize>,
+    ablations: Option<usize>,
+}
+
+/// Runs the command.
+pub fn run(arguments: ValidateArguments) -> ExitCode {
+    let options = LoadOptions {
+        strict_holdback: arguments.strict_holdback,
+        allow_external_files: arguments.allow_external_files,
+        strict_contract: arguments.strict_contract,
+        ..LoadOptions::default()
+    };
+    let loaded = load(&arguments.manifest, &options);
+    let leaks = loaded.suite.as_ref().map(|suite| find_leaks(suite, arguments.leakage_min_chars, None)).unwrap_or_default();
+    let refused = loaded.suite.is_none() || arguments.strict_leakage && !leaks.is_empty();
+    // a closed pipe is no failure of the check: the exit code says what was found
+    let _ = report(&arguments, &loaded, &leaks);
+    let _ = product(&arguments, &loaded, &leaks, refused);
+    if refused { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// What a person reads: on standard error.
+fn report(arguments: &ValidateArguments, loaded: &Loaded, leaks: &[LeakageFinding]) -> io::Result<()> {
+    let is_terminal = io::stderr().is_terminal();
+    let color = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let width = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(100);
+    let mut stderr = io::BufWriter::new(io::stderr().lock());
+    print_failures(&loaded.diagnostics, &mut stderr, width, color)?;
+    for leak in leaks {
+        let line = format!(
+            "WARN {}: assertion {} value {} appears in prompt (leakage; case may saturate)",
+            leak.case_id,
+            python::repr_str(&leak.assertion),
+            python::repr_str(&leak.value)
+        );
+        writeln!(stderr, "{}", escape(&line))?;
+    }
+    if arguments.strict_leakage && !leaks.is_empty() {
+        writeln!(stderr, "FAIL: {}", leak_count(leaks))?;
+    } else if loaded.suite.as_ref().is_some_and(|suite| suite.version == 1) {
+        let advice = "`skill-lift migrate --check` shows what version 2 would make explicit";
+        writeln!(stderr, "note: this suite is of version 1 and keeps its defaults; {advice}")?;
+    }
+    stderr.flush()
+}
+
+fn leak_count(leaks: &[LeakageFinding]) -> String {
+    format!("{} assertion value(s) appear in the prompt of their case", leaks.len())
+}
+
+/// What a program reads: on standard output.
+fn product(arguments: &ValidateArguments, loaded: &Loaded, leaks: &[LeakageFinding], refused: bool) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    match (arguments.format, &loaded.suite) {
+        (Format::Text, Some(suite)) if !refused => {
+            let (name, cases, ablations) = (escape(&suite.skill_name), suite.cases.len(), suite.ablations.len());
+            writeln!(stdout, "OK: {name} — {cases} cases, {ablations} ablations")?;
+        }
+        (Format::Text, _) => {}
+        (Format::Json, suite) => {
+            let problem = |found: &'_ Diagnostic| (found.level == Level::Error, found.message.clone());
+            let mut errors = Vec::new();
+            let mut warnings = Vec::new();
+            for found in loaded.diagnostics.all() {
+                let (is_error, message) = problem(found);
+                let problem = Problem { place: &found.place, message, rule: found.rule };
+                if is_error { errors.push(problem) } else { warnings.push(problem) }
+            }
+            if arguments.strict_leakage && !leaks.is_empty() {
+                errors.push(Problem { place: "", message: leak_count(leaks), rule: "leakage" });
+            }
+            let counts = Counts {
+                cases: suite.as_ref().map(|suite| suite.cases.len()),
+                ablations: suite.as_ref().map(|suite| suite.ablations.len()),
+            };
+            let verdict = Verdict { ok: !refused, errors, warnings, leakage: leaks, counts };
+            serde_json::to_writer_pretty(&mut stdout, &verdict).map_err(io::Error::from)?;
+            writeln!(stdout)?;
+        }
+    }
+    stdout.flush()
+}

@@ -1,0 +1,103 @@
+//! Names of the columns of both frames.
+//!
+//! A reader of the Parquet files should understand them without documentation: a name says the unit, a null means that
+//! the value was not measured or does not exist.
+
+/// Columns of the frame `runs`, one row a run.
+pub mod runs {
+    /// Case id.
+    pub const CASE_ID: &str = "case_id";
+    /// Position of the case in the suite, from 0.
+    pub const CASE_POSITION: &str = "case_position";
+    /// `tune`, `holdout` or `holdback`.
+    pub const SPLIT: &str = "split";
+    /// Kind of the case.
+    pub const KIND: &str = "kind";
+    /// Slice label, or null.
+    pub const DOMAIN: &str = "domain";
+    /// Slice label, or null.
+    pub const DIFFICULTY: &str = "difficulty";
+    /// Slice label, or null.
+    pub const TRIGGER_TYPE: &str = "trigger_type";
+    /// Slice labels, as a list.
+    pub const SUCCESS_GOALS: &str = "success_goals";
+    /// Tags, as a list.
+    pub const TAGS: &str = "tags";
+    /// `capability` or `regression`.
+    pub const EVAL_INTENT: &str = "eval_intent";
+    /// Family of the case, or null.
+    pub const FAMILY: &str = "family";
+    /// Arm.
+    pub const VARIANT: &str = "variant";
+    /// Position of the arm in the selection, from 0.
+    pub const VARIANT_POSITION: &str = "variant_position";
+    /// Model, or null.
+    pub const MODEL: &str = "model";
+    /// Number of the repetition.
+    pub const REPETITION: &str = "repetition";
+    /// Directory below the runs root.
+    pub const RUN_DIR: &str = "run_dir";
+    /// Whether there is no answer.
+    pub const MISSING_OUTPUT: &str = "missing_output";
+    /// Whether the run finished.
+    pub const EXECUTION_VALID: &str = "execution_valid";
+    /// Whether the run enters rates.
+    pub const SCORABLE: &str = "scorable";
+    /// Why not, as a list of codes.
+    pub const UNSCORED_REASONS: &str = "unscored_reasons";
+    /// Whether a critical check failed: every rate is zero then.
+    pub const VETOED: &str = "vetoed";
+    /// Names of the critical checks that failed, as a list.
+    pub const CRITICAL_FAILURES: &str = "critical_failures";
+    /// Gate and critical checks without a judge that hold.
+    pub const OBJECTIVE_PASSED: &str = "objective_passed";
+    /// Gate and critical checks without a judge.
+    pub const OBJECTIVE_TOTAL: &str = "objective_total";
+    /// Those that look at what the agent did and hold.
+    pub const PROCESS_PASSED: &str = "process_passed";
+    /// Those that look at what the agent did.
+    pub const PROCESS_TOTAL: &str = "process_total";
+    /// Those that look at what it used and hold.
+    pub const EFFICIENCY_PASSED: &str = "efficiency_passed";
+    /// Those that look at what it used.
+    pub const EFFICIENCY_TOTAL: &str = "efficiency_total";
+    /// Gate and critical judgements that hold.
+    pub const QUALITATIVE_PASSED: &str = "qualitative_passed";
+    /// Gate and critical judgements.
+    pub const QUALITATIVE_TOTAL: &str = "qualitative_total";
+    /// Mean score of the soft checks, in ten-thousandths, or null.
+    pub const GRADED_SCORE_E4: &str = "graded_score_e4";
+    /// Soft checks below the case's reference score, as a list of names.
+    pub const BELOW_REFERENCE_FLOOR: &str = "below_reference_floor";
+    /// Judgements that were not supplied.
+    pub const DEFERRED_JUDGEMENTS: &str = "deferred_judgements";
+    /// How many of them are gates or critical.
+    pub const DEFERRED_GATES: &str = "deferred_gates";
+    /// Effort setting of the model, or null.
+    pub const EFFORT: &str = "effort";
+}
+
+/// Columns of the frame `assertions`, one row a check of a run. The first five name the run as in `runs`.
+pub mod assertions {
+    pub use super::runs::{CASE_ID, MODEL, REPETITION, VARIANT};
+    /// Position of the row within its run, from 0.
+    pub const POSITION: &str = "position";
+    /// Label.
+    pub const NAME: &str = "name";
+    /// Assertion type.
+    pub const TYPE: &str = "type";
+    /// `critical`, `gate` or `soft`.
+    pub const SEVERITY: &str = "severity";
+    /// `strong`, `demo` or `live`.
+    pub const ORACLE: &str = "oracle";
+    /// Turn that it grades, or null.
+    pub const TURN: &str = "turn";
+    /// `pass`, `fail`, `error`, `skipped`, `pending` or `unsupported`.
+    pub const OUTCOME: &str = "outcome";
+    /// Why it is neither passed nor failed, or null.
+    pub const REASON: &str = "reason";
+    /// Score in 0..=1 as decimal text, or null.
+    pub const SCORE: &str = "score";
+    /// What was seen.
+    pub const EVIDENCE: &str = "evidence";
+}

@@ -1,0 +1,17 @@
+//! A run and its checks give outcomes.
+//!
+//! In: the cases of a suite and the evidence of their runs. Out: a [`GradedRun`] for each, in report order, whatever
+//! the number of threads. One file a family of checks under [`checks`]; tallies come from one place, [`tally`].
+//! Knows nothing of frames or statistics.
+
+mod answer;
+pub mod checks;
+pub mod outcome;
+mod run;
+pub mod tally;
+mod tree;
+
+pub use outcome::{AssertionRow, Availability, ErrorReason, Normalization, NormalizedText, Outcome};
+pub use run::{DeferredJudgement, GradeOptions, GradedRun, Subject, grade_run};
+pub use tally::{Rate, RunTally, TurnTally};
+pub use tree::{GradedWith, grade_tree};

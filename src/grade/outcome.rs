@@ -1,0 +1,183 @@
+//! What came of one check.
+
+use skill_lift_text::view::{Comparison, View};
+
+use crate::suite::{AssertionType, OracleTier, Severity};
+
+/// Why the program could not finish a check. Such a check is neither passed nor failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorReason {
+    /// The pattern took more steps than it may.
+    StepLimit,
+    /// The file that the check reads is larger than the limit.
+    ArtifactTooLarge,
+}
+
+impl ErrorReason {
+    /// The code in reports.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::StepLimit => "step_limit",
+            Self::ArtifactTooLarge => "artifact_too_large",
+        }
+    }
+}
+
+/// The state of a check. Only [`Outcome::Pass`] and [`Outcome::Fail`] enter a rate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It holds.
+    Pass,
+    /// It does not hold, or its evidence is missing.
+    Fail,
+    /// The program could not finish it.
+    Error(ErrorReason),
+    /// Something it depends on does not hold. Leaves every count.
+    Skipped {
+        /// Why.
+        reason: String,
+        /// What the check itself said before it was skipped; false when it was not evaluated.
+        passed: bool,
+        /// Whether it was skipped before it was evaluated.
+        unevaluated: bool,
+    },
+    /// This version does not grade checks of this type; the run is not scored.
+    Unsupported,
+}
+
+impl Outcome {
+    /// Pass or fail.
+    pub fn from_passed(passed: bool) -> Self {
+        if passed { Self::Pass } else { Self::Fail }
+    }
+
+    /// Whether it holds; `None` when that is not known.
+    pub fn passed(&self) -> Option<bool> {
+        match self {
+            Self::Pass => Some(true),
+            Self::Fail => Some(false),
+            Self::Skipped { passed, .. } => Some(*passed),
+            Self::Error(_) | Self::Unsupported => None,
+        }
+    }
+
+    /// The word for the state in frames and reports.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Error(_) => "error",
+            Self::Skipped { .. } => "skipped",
+            Self::Unsupported => "unsupported",
+        }
+    }
+
+    /// Why it is neither passed nor failed.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Error(reason) => Some(reason.code()),
+            Self::Skipped { reason, .. } => Some(reason),
+            Self::Unsupported => Some("unsupported_assertion"),
+            Self::Pass | Self::Fail => None,
+        }
+    }
+}
+
+/// Whether everything that a check needs was observed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Availability {
+    /// Yes.
+    Complete,
+    /// No; the check failed because its evidence is missing, or could not be finished.
+    Partial,
+}
+
+impl Availability {
+    /// The word in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Partial => "partial",
+        }
+    }
+}
+
+/// What the comparison view changed of one text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NormalizedText {
+    /// Whether anything.
+    pub changed: bool,
+    /// Whether canonical composition did.
+    pub canonical_normalized: bool,
+    /// Removed code points: `U+200B`, name, count.
+    pub removed: Vec<(String, &'static str, u64)>,
+}
+
+impl From<&View<'_>> for NormalizedText {
+    fn from(view: &View<'_>) -> Self {
+        Self {
+            changed: view.changed(),
+            canonical_normalized: view.canonical_normalized,
+            removed: view.removals().map(|(removable, count)| (removable.code_point(), removable.name, count)).collect(),
+        }
+    }
+}
+
+/// What the comparison view changed, when it changed anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Normalization {
+    /// Whether the raw texts would have given another verdict.
+    pub verdict_changed: Option<bool>,
+    /// The answer.
+    pub candidate: NormalizedText,
+    /// The operands that were changed.
+    pub operands: Vec<NormalizedText>,
+}
+
+/// The result of one check of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AssertionRow {
+    /// Label; for turns `turn-<n>: <label>`.
+    pub name: String,
+    /// The type as spelt in the suite.
+    pub assertion_type: AssertionType,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// What was seen.
+    pub evidence: String,
+    /// Between 0 and 1; `None` when the check could not be finished.
+    pub score: Option<f64>,
+    /// How it counts.
+    pub severity: Severity,
+    /// How strong a pass is.
+    pub oracle: OracleTier,
+    /// The turn it grades.
+    pub turn: Option<usize>,
+    /// The view that was compared, for text checks.
+    pub comparison: Option<Comparison>,
+    /// What the view changed.
+    pub normalization: Option<Normalization>,
+    /// Whether its evidence was there.
+    pub availability: Availability,
+}
+
+impl AssertionRow {
+    /// Whether it was left out because of something it depends on.
+    pub fn is_skipped(&self) -> bool {
+        matches!(self.outcome, Outcome::Skipped { .. })
+    }
+}
+
+/// Longest evidence of a row, in code points.
+const EVIDENCE_CHARACTERS: usize = 500;
+
+/// Evidence of at most [`EVIDENCE_CHARACTERS`] code points; a longer one is cut and its length stated.
+pub fn capped_evidence(evidence: String) -> String {
+    match evidence.char_indices().nth(EVIDENCE_CHARACTERS) {
+        None => evidence,
+        Some((cut, _)) => {
+            let length = evidence.chars().count();
+            format!("{}… ({length} characters in all)", &evidence[..cut])
+        }
+    }
+}

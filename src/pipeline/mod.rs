@@ -1,0 +1,10 @@
+//! From a suite and a run tree to graded rows, frames and digests, in one pass and with flat memory.
+//!
+//! In: a validated suite, the root of a tree, what to select. Out: rows of the report in a spool, the frames if they
+//! are asked for, and everything that was odd.
+
+mod evaluate;
+mod warnings;
+
+pub use evaluate::{Evaluated, EvaluationError, Request, evaluate};
+pub use warnings::WarningLog;

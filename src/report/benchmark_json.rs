@@ -1,0 +1,566 @@
+//! `benchmark.json` and the report of `grade`: the head first, then the spooled rows, then our own blocks.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+use skill_lift_stats::compat::CompatSignificance;
+use skill_lift_stats::describe;
+use skill_lift_stats::rational::{self, Rational, round_f64_half_even, round_half_even};
+
+use super::ordered::Ordered;
+use super::spool::RowSpool;
+use super::{inference_json, words};
+use crate::analyze::Analysis;
+use crate::analyze::flags::CaseFlags;
+use crate::analyze::lift::{PairedBlock, PairedSummary};
+use crate::analyze::pairing::{Diagnostics, UnitMeans};
+use crate::analyze::reliability::{CaseVariant, Reliability, ReliabilityLift, Successes};
+use crate::analyze::table::RunTable;
+use crate::analyze::variants::VariantSummary;
+use crate::json::write::{new_line, pretty};
+
+/// Blocks of version 0.6 of the report format that this version does not write yet.
+const BLOCKS_MISSING: &[&str] = &[
+    "summary.*.elapsed_ms",
+    "summary.*.total_tokens",
+    "summary.*.command_count",
+    "summary.*.cost_usd_total",
+    "summary.*.cost_usd_total_aggregate",
+    "summary.*.cost_usd",
+    "summary.*.telemetry_availability",
+    "summary.*.median_elapsed_ms",
+    "summary.*.median_total_tokens",
+    "oracle_strength",
+    "qualitative_by_visibility",
+    "slice_summary",
+    "ablation_regressions",
+    "cost_summary",
+];
+
+/// What stands at the top of a report.
+#[derive(Debug, Clone)]
+pub struct ReportHead {
+    /// The suite file as the user typed it.
+    pub manifest: String,
+    /// The skill under test.
+    pub skill_name: String,
+    /// Seconds since 1970, only when the user asked for a stamp.
+    pub generated_at: Option<i64>,
+    /// Trigger cases, which have no answer to grade.
+    pub skipped_trigger_cases: Vec<String>,
+}
+
+/// Where a report comes from: enough to make it again.
+#[derive(Debug, Clone, Serialize)]
+pub struct Provenance {
+    /// Version of the program.
+    pub tool_version: &'static str,
+    /// Format of the suite.
+    pub dialect: &'static str,
+    /// Digest of the suite.
+    pub suite_sha256: String,
+    /// The part of the suite that was graded, if not all of it.
+    pub suite_split: Option<&'static str>,
+    /// Digest of every file that was read below the runs root.
+    pub runs_sha256: String,
+    /// Flags that differ from their defaults, without paths.
+    pub options: BTreeMap<&'static str, serde_json::Value>,
+    /// Seed of the random numbers; there are none.
+    pub seed: Option<u64>,
+    /// Runs that were dropped because another one has the same identity.
+    pub duplicates_dropped: usize,
+    /// Blocks of version 0.6 that are not in the report.
+    pub blocks_missing: &'static [&'static str],
+}
+
+impl Provenance {
+    /// The blocks that a report of this version lacks.
+    pub fn blocks_missing() -> &'static [&'static str] {
+        BLOCKS_MISSING
+    }
+}
+
+#[derive(Serialize)]
+struct Tool {
+    name: &'static str,
+    version: &'static str,
+    compat: &'static str,
+}
+
+#[derive(Serialize)]
+struct Pairing<'a> {
+    eligible_pairs: usize,
+    blocked_pairs: usize,
+    blocked_reason_counts: &'a BTreeMap<String, usize>,
+}
+
+impl<'a> From<&'a Diagnostics> for Pairing<'a> {
+    fn from(diagnostics: &'a Diagnostics) -> Self {
+        Self {
+            eligible_pairs: diagnostics.eligible,
+            blocked_pairs: diagnostics.blocked,
+            blocked_reason_counts: &diagnostics.reasons,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Stats {
+    mean: Option<f64>,
+    stddev: Option<f64>,
+    min: Option<f64>,
+    max: Option<f64>,
+    median: Option<f64>,
+    n: usize,
+}
+
+fn stats(values: &[f64]) -> Stats {
+    let summary = describe::summary(values);
+    Stats {
+        mean: summary.mean,
+        stddev: summary.stddev,
+        min: summary.min,
+        max: summary.max,
+        median: summary.median,
+        n: summary.n,
+    }
+}
+
+#[derive(Serialize)]
+struct VariantBlock {
+    cases: usize,
+    runs: usize,
+    missing_outputs: usize,
+    execution_errors: usize,
+    mean_objective_pass_rate: Option<f64>,
+    mean_combined_pass_rate: Option<f64>,
+    mean_process_pass_rate: Option<f64>,
+    mean_efficiency_pass_rate: Option<f64>,
+    objective_pass_rate: Stats,
+    combined_pass_rate: Stats,
+    process_pass_rate: Stats,
+    efficiency_pass_rate: Stats,
+}
+
+fn variant_blocks(summaries: &[VariantSummary]) -> Ordered<VariantBlock> {
+    let block = |summary: &VariantSummary| VariantBlock {
+        cases: summary.cases,
+        runs: summary.runs,
+        missing_outputs: summary.missing_outputs,
+        execution_errors: summary.execution_errors,
+        mean_objective_pass_rate: describe::mean(&summary.objective),
+        mean_combined_pass_rate: describe::mean(&summary.combined),
+        mean_process_pass_rate: describe::mean(&summary.process),
+        mean_efficiency_pass_rate: describe::mean(&summary.efficiency),
+        objective_pass_rate: stats(&summary.objective),
+        combined_pass_rate: stats(&summary.combined),
+        process_pass_rate: stats(&summary.process),
+        efficiency_pass_rate: stats(&summary.efficiency),
+    };
+    Ordered(summaries.iter().map(|summary| (summary.variant.clone(), block(summary))).collect())
+}
+
+#[derive(Serialize)]
+struct Significance {
+    method: &'static str,
+    n: usize,
+    observed_mean_delta: Option<f64>,
+    p_value: Option<f64>,
+    significant_at_0_05: bool,
+}
+
+fn significance(test: &skill_lift_stats::SignFlip) -> Significance {
+    let compat = CompatSignificance::new(test);
+    Significance {
+        method: compat.method,
+        n: compat.n,
+        observed_mean_delta: compat.observed_mean_delta,
+        p_value: compat.p_value,
+        significant_at_0_05: compat.significant_at_0_05,
+    }
+}
+
+#[derive(Serialize)]
+struct NegativeCase {
+    case_id: String,
+    with_skill: f64,
+    without_skill: f64,
+    delta: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Graded {
+    with_skill_mean_score: Option<f64>,
+    without_skill_mean_score: Option<f64>,
+    delta: Option<f64>,
+    significance: Significance,
+}
+
+#[derive(Serialize)]
+struct PairedBlockJson<'a> {
+    with_skill_objective_pass_rate: Option<f64>,
+    without_skill_objective_pass_rate: Option<f64>,
+    absolute_delta: Option<f64>,
+    normalized_gain: Option<f64>,
+    significance: Significance,
+    negative_delta_cases: Vec<NegativeCase>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pairing: Option<Pairing<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    graded: Option<Graded>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by_model: Option<Ordered<PairedBlockJson<'a>>>,
+}
+
+fn exact(value: Option<Rational>) -> Option<f64> {
+    value.as_ref().map(rational::to_f64)
+}
+
+fn paired_block<'a>(table: &RunTable, block: &PairedBlock, with_model: bool) -> PairedBlockJson<'a> {
+    let negative = |unit: &UnitMeans| NegativeCase {
+        case_id: table.case_id(unit.case).to_owned(),
+        with_skill: rational::to_f64(&unit.with_skill),
+        without_skill: rational::to_f64(&unit.without_skill),
+        delta: rational::to_f64(&unit.delta()),
+        model: if with_model { table.model(unit.model).map(str::to_owned) } else { None },
+    };
+    PairedBlockJson {
+        with_skill_objective_pass_rate: exact(block.with_skill.clone()),
+        without_skill_objective_pass_rate: exact(block.without_skill.clone()),
+        absolute_delta: exact(block.delta()),
+        normalized_gain: exact(block.normalized_gain.clone()),
+        significance: significance(&block.significance),
+        negative_delta_cases: block
+            .units
+            .iter()
+            .filter(|unit| unit.with_skill < unit.without_skill)
+            .map(negative)
+            .collect(),
+        pairing: None,
+        graded: None,
+        by_model: None,
+    }
+}
+
+fn paired_summary<'a>(table: &RunTable, summary: &PairedSummary, diagnostics: &'a Diagnostics) -> PairedBlockJson<'a> {
+    let mut block = paired_block(table, &summary.overall, true);
+    block.pairing = Some(diagnostics.into());
+    let four = |value: &Option<Rational>| value.as_ref().map(|value| round_half_even(value, 4));
+    block.graded = summary.graded.as_ref().map(|graded| Graded {
+        with_skill_mean_score: four(&graded.with_skill),
+        without_skill_mean_score: four(&graded.without_skill),
+        delta: four(&graded.delta()),
+        significance: significance(&graded.significance),
+    });
+    if !summary.by_model.is_empty() {
+        let blocks = summary.by_model.iter();
+        block.by_model =
+            Some(Ordered(blocks.map(|(name, block)| (name.clone(), paired_block(table, block, false))).collect()));
+    }
+    block
+}
+
+#[derive(Serialize)]
+struct ReliabilityBlock<'a> {
+    by_case_variant: Ordered<Ordered<CaseVariantBlock>>,
+    by_variant: Ordered<ByVariantBlock>,
+    paired_lift: PairedLiftBlock<'a>,
+}
+
+#[derive(Serialize)]
+struct CaseVariantBlock {
+    n: u64,
+    c: u64,
+    pass_at_1: f64,
+    pass_at_k: Ordered<f64>,
+    pass_hat_k: Ordered<f64>,
+}
+
+#[derive(Serialize)]
+struct ByVariantBlock {
+    cases: usize,
+    mean_pass_at_1: Option<f64>,
+    all_runs_pass_rate: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct ArmCounts {
+    n: u64,
+    c: u64,
+}
+
+#[derive(Serialize)]
+struct UnitLiftBlock {
+    with_skill: ArmCounts,
+    without_skill: ArmCounts,
+    pass_at_1_delta: Option<f64>,
+    pass_at_k_delta: Ordered<f64>,
+    pass_hat_k_delta: Ordered<f64>,
+}
+
+#[derive(Serialize)]
+struct PooledLift {
+    cases: usize,
+    mean_pass_at_1_delta: Option<f64>,
+    mean_pass_at_k_delta: Ordered<f64>,
+    mean_pass_hat_k_delta: Ordered<f64>,
+    significance: Significance,
+}
+
+#[derive(Serialize)]
+struct PairedLiftBlock<'a> {
+    by_case: Ordered<UnitLiftBlock>,
+    pooled: PooledLift,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pairing: Option<Pairing<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by_model: Option<Ordered<PairedLiftBlock<'a>>>,
+}
+
+/// Decimals of the compatible reliability figures.
+const DECIMALS: u32 = 6;
+
+fn case_variant(successes: Successes) -> CaseVariantBlock {
+    let curve = successes.curve();
+    let numbered = |of: &dyn Fn(&skill_lift_stats::reliability::PassEstimate) -> f64| {
+        Ordered(curve.iter().map(|e| (e.k.to_string(), round_f64_half_even(of(e), DECIMALS))).collect())
+    };
+    CaseVariantBlock {
+        n: successes.runs,
+        c: successes.passed,
+        pass_at_1: curve.first().map_or(0.0, |first| round_f64_half_even(first.pass_at_k(), DECIMALS)),
+        pass_at_k: numbered(&|estimate| estimate.pass_at_k()),
+        pass_hat_k: numbered(&|estimate| estimate.pass_hat_k()),
+    }
+}
+
+fn by_variant(cases: &[CaseVariant]) -> Ordered<ByVariantBlock> {
+    let mut arms: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
+    for (name, successes) in cases.iter().flat_map(|case| &case.variants) {
+        let arm = arms.entry(name).or_default();
+        arm.0.push(case_variant(*successes).pass_at_1);
+        arm.1.push(if successes.passed == successes.runs { 1.0 } else { 0.0 });
+    }
+    let six = |values: &[f64]| describe::mean(values).map(|mean| round_f64_half_even(mean, DECIMALS));
+    let block = |(name, (first, all)): (&str, (Vec<f64>, Vec<f64>))| {
+        let block =
+            ByVariantBlock { cases: first.len(), mean_pass_at_1: six(&first), all_runs_pass_rate: six(&all) };
+        (name.to_owned(), block)
+    };
+    Ordered(arms.into_iter().map(block).collect())
+}
+
+fn paired_lift<'a>(lift: &ReliabilityLift, qualified: bool) -> PairedLiftBlock<'a> {
+    let numbered = |values: &[Rational]| {
+        let rounded = values.iter().enumerate();
+        Ordered(rounded.map(|(i, value)| ((i + 1).to_string(), round_half_even(value, DECIMALS))).collect())
+    };
+    let means = |values: &BTreeMap<usize, Rational>| {
+        Ordered(values.iter().map(|(k, value)| (k.to_string(), round_half_even(value, DECIMALS))).collect())
+    };
+    let by_case = lift.units.iter().map(|unit| {
+        let key = match &unit.model {
+            Some(model) if qualified => format!("{}@{model}", unit.case_id),
+            _ => unit.case_id.clone(),
+        };
+        let block = UnitLiftBlock {
+            with_skill: ArmCounts { n: unit.with_skill.runs, c: unit.with_skill.passed },
+            without_skill: ArmCounts { n: unit.without_skill.runs, c: unit.without_skill.passed },
+            pass_at_1_delta: unit.pass_at_k.first().map(|value| round_half_even(value, DECIMALS)),
+            pass_at_k_delta: numbered(&unit.pass_at_k),
+            pass_hat_k_delta: numbered(&unit.pass_hat_k),
+        };
+        (key, block)
+    });
+    PairedLiftBlock {
+        by_case: Ordered(by_case.collect()),
+        pooled: PooledLift {
+            cases: lift.units.len(),
+            mean_pass_at_1_delta: lift.mean_pass_at_1.as_ref().map(|mean| round_half_even(mean, DECIMALS)),
+            mean_pass_at_k_delta: means(&lift.mean_pass_at_k),
+            mean_pass_hat_k_delta: means(&lift.mean_pass_hat_k),
+            significance: significance(&lift.significance),
+        },
+        pairing: None,
+        by_model: None,
+    }
+}
+
+fn reliability(reliability: &Reliability) -> ReliabilityBlock<'_> {
+    let cases = reliability.by_case_variant.iter().map(|case| {
+        let arms = case.variants.iter().map(|(name, successes)| (name.clone(), case_variant(*successes)));
+        (case.case_id.clone(), Ordered(arms.collect()))
+    });
+    let mut paired = paired_lift(&reliability.paired, true);
+    paired.pairing = Some((&reliability.pairing).into());
+    if !reliability.by_model.is_empty() {
+        let models = reliability.by_model.iter();
+        paired.by_model = Some(Ordered(models.map(|(name, lift)| (name.clone(), paired_lift(lift, false))).collect()));
+    }
+    ReliabilityBlock {
+        by_case_variant: Ordered(cases.collect()),
+        by_variant: by_variant(&reliability.by_case_variant),
+        paired_lift: paired,
+    }
+}
+
+#[derive(Serialize)]
+struct RankedModel {
+    model: String,
+    lift: Option<f64>,
+    with_skill: Option<f64>,
+    without_skill: Option<f64>,
+    significant_at_0_05: bool,
+}
+
+#[derive(Serialize)]
+struct ModelAnalysis {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranking: Option<Vec<RankedModel>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lift_losers: Option<Vec<String>>,
+}
+
+fn model_analysis(summary: &PairedSummary) -> ModelAnalysis {
+    if summary.by_model.is_empty() {
+        return ModelAnalysis { ranking: None, lift_losers: None };
+    }
+    let mut ranked: Vec<(&String, &PairedBlock, Option<Rational>)> =
+        summary.by_model.iter().map(|(model, block)| (model, block, block.delta())).collect();
+    // the largest lift first, models without one last, then by name
+    ranked.sort_by(|(a, _, x), (b, _, y)| y.cmp(x).then_with(|| a.cmp(b)));
+    let zero = rational::rate(0, 1);
+    let lifts = summary.overall.delta().is_some_and(|delta| delta > zero);
+    let losers = ranked.iter().filter(|(_, _, lift)| lifts && lift.as_ref().is_some_and(|lift| *lift <= zero));
+    ModelAnalysis {
+        lift_losers: Some(losers.map(|(model, ..)| (*model).clone()).collect()),
+        ranking: Some(
+            ranked
+                .iter()
+                .map(|(model, block, lift)| RankedModel {
+                    model: (*model).clone(),
+                    lift: exact(lift.clone()),
+                    with_skill: exact(block.with_skill.clone()),
+                    without_skill: exact(block.without_skill.clone()),
+                    significant_at_0_05: significance(&block.significance).significant_at_0_05,
+                })
+                .collect(),
+        ),
+    }
+}
+
+#[derive(Serialize)]
+struct FlaggedCase<'a> {
+    case_id: &'a str,
+    flags: Vec<String>,
+    with_skill: f64,
+    without_skill: f64,
+    pairing: Pairing<'a>,
+    eval_intent: crate::suite::EvalIntent,
+}
+
+fn flagged(case: &CaseFlags) -> FlaggedCase<'_> {
+    FlaggedCase {
+        case_id: &case.case_id,
+        flags: case.flags.iter().map(words::flag_text).collect(),
+        with_skill: rational::to_f64(&case.with_skill),
+        without_skill: rational::to_f64(&case.without_skill),
+        pairing: (&case.pairing).into(),
+        eval_intent: case.eval_intent,
+    }
+}
+
+/// Writes members of an object one after the other.
+struct Members<'w, W> {
+    writer: &'w mut W,
+    first: bool,
+}
+
+impl<'w, W: Write> Members<'w, W> {
+    fn open(writer: &'w mut W) -> io::Result<Self> {
+        writer.write_all(b"{")?;
+        Ok(Self { writer, first: true })
+    }
+
+    fn key(&mut self, key: &str) -> io::Result<()> {
+        if !self.first {
+            self.writer.write_all(b",")?;
+        }
+        self.first = false;
+        new_line(self.writer, 1)?;
+        write!(self.writer, "\"{key}\": ")
+    }
+
+    fn member<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> io::Result<()> {
+        self.key(key)?;
+        pretty(&mut *self.writer, value, 1)
+    }
+
+    fn rows(&mut self, spool: RowSpool) -> io::Result<()> {
+        self.key("results")?;
+        spool.write_array(self.writer)
+    }
+
+    fn close(self) -> io::Result<()> {
+        self.writer.write_all(b"\n}\n")?;
+        self.writer.flush()
+    }
+}
+
+/// Writes `benchmark.json`: the keys of version 0.6 in its order as far as they are built, then `inference`, `tool`
+/// and `provenance`.
+///
+/// # Errors
+/// Those of the writer and of the spool.
+pub fn write_benchmark(
+    writer: &mut impl Write,
+    head: &ReportHead,
+    analysis: &Analysis,
+    rows: RowSpool,
+    provenance: &Provenance,
+) -> io::Result<()> {
+    let diagnostics = analysis.pairing.diagnostics(|_| true);
+    let minimum = skill_lift_stats::minimum_cases(analysis.inference.thresholds.alpha()).unwrap_or(usize::MAX);
+    let by_model = analysis.by_model.iter().map(|(model, arms)| (model.clone(), variant_blocks(arms)));
+    let mut members = Members::open(writer)?;
+    members.member("manifest", &head.manifest)?;
+    members.member("skill_name", &head.skill_name)?;
+    members.member("generated_at", &head.generated_at)?;
+    members.member("population", "answer")?;
+    members.member("skipped_trigger_cases", &head.skipped_trigger_cases)?;
+    members.member("summary", &variant_blocks(&analysis.variants))?;
+    members.member("by_model", &Ordered(by_model.collect()))?;
+    members.member("paired_summary", &paired_summary(&analysis.table, &analysis.lift, &diagnostics))?;
+    members.member("reliability", &reliability(&analysis.reliability))?;
+    members.member("model_analysis", &model_analysis(&analysis.lift))?;
+    members.member("case_flags", &analysis.case_flags.iter().map(flagged).collect::<Vec<_>>())?;
+    members.rows(rows)?;
+    members.member("inference", &inference_json::block(&analysis.inference, diagnostics.blocked, minimum))?;
+    members.member("tool", &Tool { name: "skill-lift", version: provenance.tool_version, compat: "0.6" })?;
+    members.member("provenance", provenance)?;
+    members.close()
+}
+
+/// Writes the report of `grade`.
+///
+/// # Errors
+/// Those of the writer and of the spool.
+pub fn write_grading(
+    writer: &mut impl Write,
+    head: &ReportHead,
+    rows: RowSpool,
+    judge_task_count: usize,
+    provenance: &Provenance,
+) -> io::Result<()> {
+    let mut members = Members::open(writer)?;
+    members.member("manifest", &head.manifest)?;
+    members.member("skill_name", &head.skill_name)?;
+    members.member("generated_at", &head.generated_at)?;
+    members.rows(rows)?;
+    members.member("judge_task_count", &judge_task_count)?;
+    members.member("provenance", provenance)?;
+    members.close()
+}

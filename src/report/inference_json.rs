@@ -1,0 +1,309 @@
+//! The block `inference` of a report: full precision, a reason beside every value that is withheld.
+
+use serde::Serialize;
+use skill_lift_stats::rational::{self, Rational};
+use skill_lift_stats::{SignFlip, Withheld};
+
+use super::words;
+use crate::analyze::inference::{CaseContrast, Contrast, Inference, ModelContrast, ReviewReason, UnitRates};
+
+#[derive(Serialize)]
+pub(super) struct InferenceBlock {
+    schema_version: u32,
+    alpha: f64,
+    confidence: f64,
+    min_lift: f64,
+    equivalence_margin: Option<f64>,
+    units: Units,
+    overall: Overall,
+    by_model: Vec<ModelBlock>,
+    by_case: Vec<CaseBlock>,
+    multiplicity: Multiplicity,
+    review_queue: Vec<ReviewItem>,
+}
+
+#[derive(Serialize)]
+struct Units {
+    cases: usize,
+    case_model_units: usize,
+    runs_with: usize,
+    runs_without: usize,
+    models: usize,
+    unbalanced_models: bool,
+}
+
+#[derive(Serialize)]
+struct Counts {
+    improved: usize,
+    regressed: usize,
+    unchanged: usize,
+}
+
+#[derive(Serialize)]
+struct CaseTest {
+    method: &'static str,
+    unit: &'static str,
+    n: usize,
+    nonzero: usize,
+    p_two_sided: Option<f64>,
+    p_greater: Option<f64>,
+    p_less: Option<f64>,
+    mid_p: Option<f64>,
+    p_floor: Option<f64>,
+    p_is_bound: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Interval {
+    method: &'static str,
+    unit: &'static str,
+    n: usize,
+    confidence: f64,
+    lower: Option<f64>,
+    upper: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Limit {
+    value: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Contrasted {
+    unit: &'static str,
+    n_units: usize,
+    estimate: Option<f64>,
+    estimate_with: Option<f64>,
+    estimate_without: Option<f64>,
+    counts: Counts,
+    case_test: CaseTest,
+    interval: Interval,
+    interval_t: Interval,
+    regressed_share_upper: Limit,
+}
+
+#[derive(Serialize)]
+struct Overall {
+    #[serde(flatten)]
+    contrast: Contrasted,
+    verdict: VerdictBlock,
+    smallest_detectable_lift: Limit,
+    cases_needed: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct VerdictBlock {
+    code: &'static str,
+    size_uncertain: bool,
+    negligible: bool,
+    reasons: Vec<&'static str>,
+    text: String,
+    next_step: String,
+    grade: &'static str,
+    p: Option<f64>,
+    odds: Option<Odds>,
+    qualifiers: Vec<Qualifier>,
+}
+
+#[derive(Serialize)]
+struct Odds {
+    n: u64,
+    of: u64,
+}
+
+#[derive(Serialize)]
+struct Qualifier {
+    code: &'static str,
+}
+
+#[derive(Serialize)]
+struct ModelBlock {
+    model: String,
+    #[serde(flatten)]
+    contrast: Contrasted,
+    p_holm: Option<f64>,
+    verdict_code: &'static str,
+}
+
+#[derive(Serialize)]
+struct CaseBlock {
+    case_id: String,
+    model: Option<String>,
+    family: Option<String>,
+    strata: usize,
+    pairs: usize,
+    blocked_pairs: usize,
+    estimate: Option<f64>,
+    estimate_with: Option<f64>,
+    estimate_without: Option<f64>,
+    change: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Multiplicity {
+    models: Family,
+}
+
+#[derive(Serialize)]
+struct Family {
+    method: &'static str,
+    tests: usize,
+    untested: usize,
+}
+
+#[derive(Serialize)]
+struct ReviewItem {
+    case_id: String,
+    reasons: Vec<&'static str>,
+    rank: u32,
+}
+
+fn exact(value: Option<&Rational>) -> Option<f64> {
+    value.map(rational::to_f64)
+}
+
+fn limit(value: Result<f64, Withheld>) -> Limit {
+    match value {
+        Ok(value) => Limit { value: Some(value), reason: None },
+        Err(reason) => Limit { value: None, reason: Some(reason.as_str()) },
+    }
+}
+
+fn case_test(test: &SignFlip, unit: &'static str) -> CaseTest {
+    let tested = |p: f64| (test.n > 0).then_some(p);
+    CaseTest {
+        method: test.method.as_str(),
+        unit,
+        n: test.n,
+        nonzero: test.moved,
+        p_two_sided: tested(test.p_two_sided),
+        p_greater: tested(test.p_greater),
+        p_less: tested(test.p_less),
+        mid_p: tested(test.mid_p),
+        p_floor: tested(test.floor),
+        p_is_bound: test.p_is_bound,
+        reason: (test.n == 0).then_some(Withheld::NoEligiblePairs.as_str()),
+    }
+}
+
+fn contrasted(contrast: &Contrast, confidence: f64) -> Contrasted {
+    let unit = contrast.unit.word();
+    let test = &contrast.test;
+    let interval = |method, limits: Result<(f64, f64), Withheld>| match limits {
+        Ok((lower, upper)) => {
+            Interval { method, unit, n: test.n, confidence, lower: Some(lower), upper: Some(upper), reason: None }
+        }
+        Err(reason) => {
+            Interval { method, unit, n: test.n, confidence, lower: None, upper: None, reason: Some(reason.as_str()) }
+        }
+    };
+    Contrasted {
+        unit,
+        n_units: test.n,
+        estimate: exact(test.estimate.as_ref()),
+        estimate_with: exact(contrast.with_skill.as_ref()),
+        estimate_without: exact(contrast.without_skill.as_ref()),
+        counts: Counts { improved: test.improved, regressed: test.regressed, unchanged: test.n - test.moved },
+        case_test: case_test(test, unit),
+        interval: interval("padded-t", contrast.interval.as_ref().map(|i| (i.lower, i.upper)).map_err(|e| *e)),
+        interval_t: interval("paired-t", contrast.interval_t.as_ref().map(|i| (i.lower, i.upper)).map_err(|e| *e)),
+        regressed_share_upper: limit(contrast.regressed_share_upper),
+    }
+}
+
+fn case_block(case: &CaseContrast) -> CaseBlock {
+    let rates = case.rates.as_ref();
+    let delta = rates.map(UnitRates::delta);
+    let zero = rational::rate(0, 1);
+    CaseBlock {
+        case_id: case.case_id.clone(),
+        model: None,
+        family: case.family.clone(),
+        strata: case.strata,
+        pairs: case.pairing.eligible,
+        blocked_pairs: case.pairing.blocked,
+        estimate: exact(delta.as_ref()),
+        estimate_with: exact(rates.map(|rates| &rates.with_skill)),
+        estimate_without: exact(rates.map(|rates| &rates.without_skill)),
+        change: delta.map(|delta| match delta.cmp(&zero) {
+            std::cmp::Ordering::Less => "regressed",
+            std::cmp::Ordering::Equal => "unchanged",
+            std::cmp::Ordering::Greater => "improved",
+        }),
+    }
+}
+
+/// The block; `blocked` is the number of blocked pairs.
+pub(super) fn block(inference: &Inference, blocked: usize, minimum_cases: usize) -> InferenceBlock {
+    let alpha = rational::to_f64(inference.thresholds.alpha());
+    let confidence = rational::to_f64(&(rational::rate(1, 1) - inference.thresholds.alpha()));
+    let overall = &inference.overall;
+    let p = (overall.test.n > 0).then_some(overall.test.p_two_sided);
+    let qualifiers = [("all_pass", overall.all_pass()), ("all_fail", overall.all_fail())];
+    let detectable = overall.smallest_detectable_lift.as_ref().map(|d| d.lift).map_err(|reason| *reason);
+    let tests = inference.by_model.iter().filter(|model| model.p_holm.is_some()).count();
+    InferenceBlock {
+        schema_version: 1,
+        alpha,
+        confidence,
+        min_lift: rational::to_f64(inference.thresholds.min_lift()),
+        equivalence_margin: None,
+        units: Units {
+            cases: inference.counts.cases,
+            case_model_units: inference.counts.case_model_units,
+            runs_with: inference.counts.pairs,
+            runs_without: inference.counts.pairs,
+            models: inference.counts.models,
+            unbalanced_models: inference.unbalanced_models,
+        },
+        overall: Overall {
+            contrast: contrasted(overall, confidence),
+            verdict: VerdictBlock {
+                code: overall.verdict.code.as_str(),
+                size_uncertain: overall.verdict.size_uncertain,
+                negligible: overall.verdict.negligible,
+                reasons: overall.verdict.reasons.iter().map(|reason| reason.as_str()).collect(),
+                text: words::verdict_text(inference, blocked, minimum_cases),
+                next_step: words::next_step(inference, minimum_cases),
+                grade: words::grade(inference),
+                p,
+                odds: p.and_then(words::odds).map(|(n, of)| Odds { n, of }),
+                qualifiers: qualifiers
+                    .into_iter()
+                    .filter_map(|(code, applies)| applies.then_some(Qualifier { code }))
+                    .collect(),
+            },
+            smallest_detectable_lift: limit(detectable),
+            cases_needed: overall.cases_needed,
+        },
+        by_model: inference
+            .by_model
+            .iter()
+            .map(|ModelContrast { model, contrast, p_holm }| ModelBlock {
+                model: model.clone(),
+                contrast: contrasted(contrast, confidence),
+                p_holm: *p_holm,
+                verdict_code: contrast.verdict.code.as_str(),
+            })
+            .collect(),
+        by_case: inference.by_case.iter().map(case_block).collect(),
+        multiplicity: Multiplicity {
+            models: Family { method: "holm", tests, untested: inference.by_model.len() - tests },
+        },
+        review_queue: inference
+            .review_queue
+            .iter()
+            .map(|item| ReviewItem {
+                case_id: inference.by_case[item.case].case_id.clone(),
+                reasons: item.reasons.iter().map(|reason| reason.code()).collect(),
+                rank: item.reasons.first().map_or(0, |reason: &ReviewReason| reason.rank()),
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,18 @@
+//! Analyses and graded runs as bytes: `benchmark.json`, the report of `grade`, and the summary for people.
+//!
+//! In: blocks of codes and exact numbers. Out: JSON and text. All words and all rounding live here; nothing is computed.
+
+pub mod benchmark_json;
+mod inference_json;
+pub mod numbers;
+mod ordered;
+pub mod row;
+pub mod spool;
+pub mod terminal;
+pub mod view;
+pub mod words;
+
+pub use benchmark_json::{Provenance, ReportHead, write_benchmark, write_grading};
+pub use spool::RowSpool;
+pub use terminal::{Style, render};
+pub use view::SummaryView;

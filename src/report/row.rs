@@ -1,0 +1,252 @@
+//! One row of `results`: the keys of version 0.6 in its order, then our own.
+
+use std::io;
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, SerializeStruct, Serializer};
+use skill_lift_text::view::Comparison;
+
+use crate::grade::{AssertionRow, GradedRun, Normalization, NormalizedText, Outcome, Rate};
+use crate::json::{Node, write};
+use crate::suite::{Case, EvalIntent, Split};
+
+#[derive(Serialize)]
+struct ResultRow<'a> {
+    case_id: &'a str,
+    split: Split,
+    kind: &'a str,
+    domain: Option<&'a str>,
+    difficulty: Option<&'a str>,
+    trigger_type: Option<&'a str>,
+    success_goals: &'a [String],
+    eval_intent: EvalIntent,
+    variant: &'a str,
+    run_number: u32,
+    model: Option<&'a str>,
+    run_base: &'a str,
+    missing_output: bool,
+    execution_valid: bool,
+    objective_passed: u32,
+    objective_total: u32,
+    objective_pass_rate: Option<f64>,
+    process_passed: u32,
+    process_total: u32,
+    process_pass_rate: Option<f64>,
+    efficiency_passed: u32,
+    efficiency_total: u32,
+    efficiency_pass_rate: Option<f64>,
+    qualitative_passed: u32,
+    qualitative_total: u32,
+    qualitative_pass_rate: Option<f64>,
+    combined_passed: u32,
+    combined_total: u32,
+    combined_pass_rate: Option<f64>,
+    critical_total: u32,
+    critical_failures: &'a [String],
+    vetoed: bool,
+    soft_total: u32,
+    soft_passed: u32,
+    skipped_total: u32,
+    graded_score: Option<f64>,
+    below_reference_floor: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turns: Option<Vec<Turn>>,
+    assertions: Vec<Assertion<'a>>,
+    qualitative_assertions: Vec<Assertion<'a>>,
+    deferred_judge_tasks: usize,
+    metadata: &'a Node<'a>,
+    grading_availability: &'static str,
+    blocked_assertions: Vec<Blocked<'a>>,
+    empty_output: bool,
+    vacuous: bool,
+    unscored_reasons: &'a [skill_lift_contract::UnscoredReason],
+    metadata_warnings: &'a [String],
+    run_dir: &'a str,
+}
+
+#[derive(Serialize)]
+struct Turn {
+    turn: usize,
+    missing_output: bool,
+    passed: u32,
+    total: u32,
+}
+
+#[derive(Serialize)]
+struct Blocked<'a> {
+    name: &'a str,
+    #[serde(rename = "type")]
+    assertion_type: &'static str,
+    evidence: &'a str,
+}
+
+/// An assertion row; which keys it has depends on its state.
+struct Assertion<'a>(&'a AssertionRow);
+
+impl Serialize for Assertion<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let row = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &row.name)?;
+        map.serialize_entry("type", &row.assertion_type)?;
+        map.serialize_entry("passed", &row.outcome.passed())?;
+        // a row that was never evaluated has its evidence last, as version 0.6 writes it
+        let unevaluated = matches!(row.outcome, Outcome::Skipped { unevaluated: true, .. });
+        if !unevaluated {
+            map.serialize_entry("evidence", &row.evidence)?;
+        }
+        map.serialize_entry("score", &row.score)?;
+        map.serialize_entry("severity", &row.severity)?;
+        map.serialize_entry("oracle", &row.oracle)?;
+        if let Some(turn) = row.turn {
+            map.serialize_entry("turn", &turn)?;
+        }
+        match &row.outcome {
+            Outcome::Skipped { reason, .. } => {
+                map.serialize_entry("skipped", &true)?;
+                map.serialize_entry("skip_reason", reason)?;
+            }
+            Outcome::Error(reason) => {
+                map.serialize_entry("state", "error")?;
+                map.serialize_entry("error", reason.code())?;
+            }
+            Outcome::Unsupported => map.serialize_entry("state", "unsupported")?,
+            Outcome::Pass | Outcome::Fail => {}
+        }
+        if unevaluated {
+            map.serialize_entry("evidence", &row.evidence)?;
+        }
+        if let Some(comparison) = row.comparison {
+            map.serialize_entry("comparison", comparison.wire_name())?;
+        }
+        if let Some(normalization) = &row.normalization {
+            map.serialize_entry("normalization", &Normalized(normalization))?;
+        }
+        map.serialize_entry("availability", row.availability.word())?;
+        map.end()
+    }
+}
+
+struct Normalized<'a>(&'a Normalization);
+
+impl Serialize for Normalized<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut state = serializer.serialize_struct("Normalization", 5)?;
+        state.serialize_field("profile", Comparison::Rendered.wire_name())?;
+        state.serialize_field("changed", &true)?;
+        state.serialize_field("verdict_changed", &self.0.verdict_changed)?;
+        state.serialize_field("candidate", &Text(&self.0.candidate))?;
+        state.serialize_field("operands", &self.0.operands.iter().map(Text).collect::<Vec<_>>())?;
+        state.end()
+    }
+}
+
+struct Text<'a>(&'a NormalizedText);
+
+#[derive(Serialize)]
+struct Removed<'a> {
+    codepoint: &'a str,
+    name: &'a str,
+    count: u64,
+}
+
+impl Serialize for Text<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let removed: Vec<Removed<'_>> =
+            self.0.removed.iter().map(|(codepoint, name, count)| Removed { codepoint, name, count: *count }).collect();
+        let mut state = serializer.serialize_struct("NormalizedText", 4)?;
+        state.serialize_field("profile", Comparison::Rendered.wire_name())?;
+        state.serialize_field("changed", &self.0.changed)?;
+        state.serialize_field("canonical_normalized", &self.0.canonical_normalized)?;
+        state.serialize_field("removed", &removed)?;
+        state.end()
+    }
+}
+
+/// How deep a row stands in the report: object, array.
+const DEPTH: usize = 2;
+
+/// The row of a run as it stands in the report, without the comma and the line break before it.
+///
+/// `run_base` is the run directory as the user would type it; `metadata` is passed through as it was read.
+///
+/// # Errors
+/// Never in practice: the bytes go to memory.
+pub fn format(run: &GradedRun, case: &Case, run_base: &str, metadata: &Node<'_>) -> io::Result<Vec<u8>> {
+    let tally = &run.tally;
+    let vetoed = tally.is_vetoed();
+    let rated = !run.has_no_rates();
+    let rate = |rate: Rate| if rated { rate.value(vetoed) } else { None };
+    let combined = tally.combined();
+    let row = ResultRow {
+        case_id: &case.id,
+        split: case.split,
+        kind: &case.kind,
+        domain: case.domain.as_deref(),
+        difficulty: case.difficulty.as_deref(),
+        trigger_type: case.trigger_type.as_deref(),
+        success_goals: &case.success_goals,
+        eval_intent: case.eval_intent,
+        variant: &run.key.variant,
+        run_number: run.key.repetition,
+        model: run.key.model.as_deref(),
+        run_base,
+        missing_output: run.missing_output,
+        execution_valid: run.execution_valid,
+        objective_passed: tally.objective.passed,
+        objective_total: tally.objective.total,
+        objective_pass_rate: if rated { tally.objective_pass_rate() } else { None },
+        process_passed: tally.process.passed,
+        process_total: tally.process.total,
+        process_pass_rate: rate(tally.process),
+        efficiency_passed: tally.efficiency.passed,
+        efficiency_total: tally.efficiency.total,
+        efficiency_pass_rate: rate(tally.efficiency),
+        qualitative_passed: tally.qualitative.passed,
+        qualitative_total: tally.qualitative.total,
+        qualitative_pass_rate: rate(tally.qualitative),
+        combined_passed: combined.passed,
+        combined_total: combined.total,
+        combined_pass_rate: rate(combined),
+        critical_total: tally.critical_total,
+        critical_failures: &tally.critical_failures,
+        vetoed,
+        soft_total: tally.soft.total,
+        soft_passed: tally.soft.passed,
+        skipped_total: tally.skipped,
+        graded_score: if rated { tally.graded_score } else { None },
+        below_reference_floor: &tally.below_reference_floor,
+        turns: (!case.turns.is_empty()).then(|| {
+            let turns = run.turns.iter();
+            turns
+                .map(|turn| Turn {
+                    turn: turn.turn,
+                    missing_output: turn.missing_output,
+                    passed: turn.checks.passed,
+                    total: turn.checks.total,
+                })
+                .collect()
+        }),
+        assertions: run.objective.iter().map(Assertion).collect(),
+        qualitative_assertions: run.qualitative.iter().map(Assertion).collect(),
+        deferred_judge_tasks: run.deferred.len(),
+        metadata,
+        grading_availability: run.availability().word(),
+        blocked_assertions: run
+            .blocked_rows()
+            .map(|row| Blocked {
+                name: &row.name,
+                assertion_type: row.assertion_type.word(),
+                evidence: &row.evidence,
+            })
+            .collect(),
+        empty_output: run.empty_output,
+        vacuous: run.vacuous,
+        unscored_reasons: &run.unscored_reasons,
+        metadata_warnings: &run.metadata_warnings,
+        run_dir: &run.path,
+    };
+    let mut bytes = Vec::with_capacity(4096);
+    write::pretty(&mut bytes, &row, DEPTH)?;
+    Ok(bytes)
+}

@@ -1,0 +1,376 @@
+//! The view model of a report: what people are told, in order, before any output form.
+
+use skill_lift_stats::Withheld;
+use skill_lift_stats::interval::PaddedT;
+use skill_lift_stats::rational::{self, Rational};
+use skill_lift_stats::verdict::VerdictCode;
+
+use super::numbers;
+use super::words::{self, Headline, Tone};
+use crate::analyze::Analysis;
+use crate::analyze::inference::{CaseContrast, Inference, ReviewReason, Unit, UnitRates};
+
+/// What a summary shows.
+#[derive(Debug)]
+pub struct SummaryView {
+    /// Name of the skill.
+    pub skill_name: String,
+    /// `24 cases, 2 models, 3 repetitions`.
+    pub size: String,
+    /// The answer.
+    pub headline: Headline,
+    /// The figures in one sentence.
+    pub lead: String,
+    /// Labelled paragraphs.
+    pub paragraphs: Vec<(&'static str, String)>,
+    /// Name of the interval.
+    pub interval_name: String,
+    /// One row a model; empty for fewer than two.
+    pub models: Vec<ModelRow>,
+    /// Cases to look at, most important first.
+    pub eyes: Vec<CaseRow>,
+    /// Every case, worst to best.
+    pub cases: Vec<CaseRow>,
+    /// `16 better, 6 the same, 2 worse.`
+    pub counts: String,
+    /// What could not be compared, or empty.
+    pub blocked: String,
+    /// What else a reader must know.
+    pub notes: Vec<String>,
+}
+
+/// One model.
+#[derive(Debug)]
+pub struct ModelRow {
+    /// Its name.
+    pub name: String,
+    /// Pass rate without the skill.
+    pub without_skill: String,
+    /// Pass rate with it.
+    pub with_skill: String,
+    /// The difference.
+    pub lift: String,
+    /// How good or bad the difference is.
+    pub tone: Tone,
+    /// Limits, or words.
+    pub interval: String,
+    /// Adjusted p-value.
+    pub p: String,
+}
+
+/// What a case is marked with. A mark never stands without its word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// A critical check failed.
+    Critical,
+    /// Worse with the skill.
+    Worse,
+    /// Something is missing or pending.
+    Open,
+    /// Better with the skill.
+    Better,
+    /// The same.
+    Same,
+}
+
+/// One case.
+#[derive(Debug)]
+pub struct CaseRow {
+    /// Its mark.
+    pub mark: Mark,
+    /// Its id.
+    pub name: String,
+    /// Pass rate without the skill, or words.
+    pub without_skill: String,
+    /// Pass rate with it, or words.
+    pub with_skill: String,
+    /// The difference, or words.
+    pub lift: String,
+    /// The difference as a number, for the plot.
+    pub delta: Option<f64>,
+    /// Why it is listed.
+    pub why: String,
+}
+
+const NOT_MEASURED: &str = "not measured";
+
+impl SummaryView {
+    /// The view of an analysis.
+    pub fn of(skill_name: &str, analysis: &Analysis) -> Self {
+        let inference = &analysis.inference;
+        let minimum = skill_lift_stats::minimum_cases(inference.thresholds.alpha()).unwrap_or(usize::MAX);
+        let mut cases: Vec<&CaseContrast> = inference.by_case.iter().collect();
+        let delta = |case: &CaseContrast| case.rates.as_ref().map(UnitRates::delta);
+        // worst first; cases that could not be measured last
+        cases.sort_by(|a, b| match (delta(a), delta(b)) {
+            (None, None) => a.position.cmp(&b.position),
+            (None, _) => std::cmp::Ordering::Greater,
+            (_, None) => std::cmp::Ordering::Less,
+            (Some(x), Some(y)) => x.cmp(&y).then(a.position.cmp(&b.position)),
+        });
+        let mut paragraphs = vec![("Sure?", sure(inference))];
+        if let Some(eyes) = eyes_line(inference) {
+            paragraphs.push(("Eyes", eyes));
+        }
+        Self {
+            skill_name: skill_name.to_owned(),
+            size: size(analysis),
+            headline: words::headline(inference, minimum),
+            lead: lead(inference),
+            paragraphs,
+            interval_name: words::interval_name(inference),
+            models: models(inference),
+            eyes: inference
+                .review_queue
+                .iter()
+                .map(|item| {
+                    let why: Vec<&str> = item.reasons.iter().map(|reason| reason_word(*reason)).collect();
+                    case_row(&inference.by_case[item.case], mark(item.reasons[0]), why.join(", "))
+                })
+                .collect(),
+            cases: cases.into_iter().map(|case| case_row(case, mark_by_delta(delta(case)), why(case))).collect(),
+            counts: counts(inference),
+            blocked: blocked(analysis),
+            notes: notes(analysis),
+        }
+    }
+}
+
+fn size(analysis: &Analysis) -> String {
+    let table = &analysis.table;
+    let mut parts = vec![numbers::counted(analysis.inference.by_case.len(), "case", "cases")];
+    if !table.models.is_empty() {
+        parts.push(numbers::counted(table.models.len(), "model", "models"));
+    }
+    let repetitions = table.runs.iter().map(|run| run.order.repetition).max().unwrap_or(0) as usize;
+    parts.push(numbers::counted(repetitions, "repetition", "repetitions"));
+    parts.join(", ")
+}
+
+fn lead(inference: &Inference) -> String {
+    let contrast = &inference.overall;
+    let (Some(with), Some(without), Some(estimate)) =
+        (&contrast.with_skill, &contrast.without_skill, &contrast.test.estimate)
+    else {
+        return String::new();
+    };
+    let alpha = rational::to_f64(inference.thresholds.alpha());
+    let (shown_with, shown_without) = (numbers::percent(with), numbers::percent(without));
+    let rates = if with == without {
+        format!("Pass rate {shown_with} in both arms")
+    } else {
+        format!("Pass rate {shown_without} → {shown_with}")
+    };
+    let interval = match &contrast.interval {
+        Ok(i) => format!("{} {}", words::interval_name(inference), numbers::interval(i.lower, i.upper)),
+        Err(Withheld::TooFewUnits) => format!("no {} from a single case", words::interval_name(inference)),
+        Err(_) => "no interval".to_owned(),
+    };
+    let p = numbers::p_text(contrast.test.p_two_sided, alpha);
+    format!("{rates}: lift {}, {interval}, {p}", numbers::points(estimate))
+}
+
+fn sure(inference: &Inference) -> String {
+    let contrast = &inference.overall;
+    let test = &contrast.test;
+    let mut sentences = vec![format!("{}.", words::grade(inference))];
+    if test.n > 0 {
+        let odds = words::odds_text(test.p_two_sided);
+        if !odds.is_empty() {
+            sentences.push(odds);
+        }
+        let units = match contrast.unit {
+            Unit::Case => numbers::counted(test.n, "case", "cases"),
+            Unit::Family => numbers::counted(test.n, "family", "families"),
+        };
+        sentences.push(format!("Exact test over {units}, {} of which moved.", test.moved));
+    }
+    if let Ok(detectable) = &contrast.smallest_detectable_lift
+        && contrast.verdict.code != VerdictCode::NothingPaired
+    {
+        sentences.push(if detectable.not_detectable {
+            "Even the largest lift could have gone unnoticed.".to_owned()
+        } else {
+            format!("A true lift below {} could have gone unnoticed.", numbers::size_in_points(detectable.lift))
+        });
+    }
+    sentences.join(" ")
+}
+
+fn eyes_line(inference: &Inference) -> Option<String> {
+    let queue = &inference.review_queue;
+    if queue.is_empty() {
+        return None;
+    }
+    let count = |reason: ReviewReason| queue.iter().filter(|item| item.reasons.contains(&reason)).count();
+    let parts: Vec<String> = [
+        (ReviewReason::Critical, "with a critical failure"),
+        (ReviewReason::Worse, "worse"),
+        (ReviewReason::Blocked, "with blocked pairs"),
+        (ReviewReason::Judge, "waiting for a judge"),
+    ]
+    .into_iter()
+    .filter_map(|(reason, words)| match count(reason) {
+        0 => None,
+        number => Some(format!("{number} {words}")),
+    })
+    .collect();
+    Some(format!("{}: {}", numbers::counted(queue.len(), "case", "cases"), parts.join(", ")))
+}
+
+fn tone(delta: Option<&Rational>) -> Tone {
+    let zero = rational::rate(0, 1);
+    match delta.map(|delta| delta.cmp(&zero)) {
+        Some(std::cmp::Ordering::Less) => Tone::Bad,
+        Some(std::cmp::Ordering::Greater) => Tone::Good,
+        _ => Tone::Neutral,
+    }
+}
+
+fn models(inference: &Inference) -> Vec<ModelRow> {
+    if inference.by_model.len() < 2 {
+        return Vec::new();
+    }
+    let alpha = rational::to_f64(inference.thresholds.alpha());
+    let limits = |interval: &Result<PaddedT, Withheld>| match interval {
+        Ok(interval) => numbers::interval(interval.lower, interval.upper),
+        Err(_) => "no interval".to_owned(),
+    };
+    let rate = |rate: &Option<Rational>| rate.as_ref().map_or_else(|| NOT_MEASURED.to_owned(), numbers::percent);
+    inference
+        .by_model
+        .iter()
+        .map(|model| {
+            let estimate = model.contrast.test.estimate.as_ref();
+            ModelRow {
+                name: model.model.clone(),
+                without_skill: rate(&model.contrast.without_skill),
+                with_skill: rate(&model.contrast.with_skill),
+                lift: estimate.map_or_else(|| NOT_MEASURED.to_owned(), numbers::points),
+                tone: tone(estimate),
+                interval: limits(&model.contrast.interval),
+                p: model.p_holm.map_or_else(|| "not tested".to_owned(), |p| numbers::p_cell(p, alpha)),
+            }
+        })
+        .collect()
+}
+
+fn mark(reason: ReviewReason) -> Mark {
+    match reason {
+        ReviewReason::Critical => Mark::Critical,
+        ReviewReason::Worse => Mark::Worse,
+        ReviewReason::Blocked | ReviewReason::Judge => Mark::Open,
+    }
+}
+
+fn mark_by_delta(delta: Option<Rational>) -> Mark {
+    match (delta.as_ref(), tone(delta.as_ref())) {
+        (None, _) => Mark::Open,
+        (_, Tone::Good) => Mark::Better,
+        (_, Tone::Bad) => Mark::Worse,
+        (_, Tone::Neutral) => Mark::Same,
+    }
+}
+
+fn reason_word(reason: ReviewReason) -> &'static str {
+    match reason {
+        ReviewReason::Critical => "critical",
+        ReviewReason::Worse => "worse",
+        ReviewReason::Blocked => "blocked",
+        ReviewReason::Judge => "judge",
+    }
+}
+
+fn why(case: &CaseContrast) -> String {
+    let mut words = Vec::new();
+    if case.critical_failure {
+        words.push("critical");
+    }
+    if let Some(rates) = &case.rates {
+        let (zero, one) = (rational::rate(0, 1), rational::rate(1, 1));
+        if rates.with_skill == rates.without_skill {
+            if rates.with_skill == one {
+                words.push("passes in both arms");
+            } else if rates.with_skill == zero {
+                words.push("fails in both arms");
+            } else {
+                words.push("the same");
+            }
+        } else {
+            words.push(if rates.with_skill > rates.without_skill { "better" } else { "worse" });
+        }
+    }
+    if case.pairing.blocked > 0 {
+        words.push("blocked");
+    }
+    if case.deferred_gates > 0 {
+        words.push("judge");
+    }
+    words.join(", ")
+}
+
+fn case_row(case: &CaseContrast, mark: Mark, why: String) -> CaseRow {
+    let rates = case.rates.as_ref();
+    let delta = rates.map(UnitRates::delta);
+    let text = |value: Option<String>| value.unwrap_or_else(|| NOT_MEASURED.to_owned());
+    CaseRow {
+        mark,
+        name: case.case_id.clone(),
+        without_skill: text(rates.map(|rates| numbers::percent(&rates.without_skill))),
+        with_skill: text(rates.map(|rates| numbers::percent(&rates.with_skill))),
+        lift: text(delta.as_ref().map(numbers::whole_points)),
+        delta: delta.as_ref().map(rational::to_f64),
+        why,
+    }
+}
+
+fn counts(inference: &Inference) -> String {
+    let zero = rational::rate(0, 1);
+    let deltas: Vec<Rational> = inference.by_case.iter().filter_map(|case| Some(case.rates.as_ref()?.delta())).collect();
+    let better = deltas.iter().filter(|delta| **delta > zero).count();
+    let worse = deltas.iter().filter(|delta| **delta < zero).count();
+    let mut text = format!("{better} better, {} the same, {worse} worse", deltas.len() - better - worse);
+    let unmeasured = inference.by_case.len() - deltas.len();
+    if unmeasured > 0 {
+        text.push_str(&format!(", {unmeasured} not measured"));
+    }
+    text.push('.');
+    text
+}
+
+fn blocked(analysis: &Analysis) -> String {
+    let diagnostics = analysis.pairing.diagnostics(|_| true);
+    if diagnostics.blocked == 0 {
+        return String::new();
+    }
+    let total = diagnostics.eligible + diagnostics.blocked;
+    let reasons: Vec<String> =
+        diagnostics.reasons.iter().map(|(code, count)| format!("{count} ({})", words::blocked_reason(code))).collect();
+    let verb = if diagnostics.blocked == 1 { "is" } else { "are" };
+    format!("{} of {} {verb} blocked: {}.", diagnostics.blocked, numbers::counted(total, "pair", "pairs"), reasons.join(", "))
+}
+
+fn notes(analysis: &Analysis) -> Vec<String> {
+    let mut notes = Vec::new();
+    let table = &analysis.table;
+    let deferred: u32 = table.runs.iter().map(|run| run.deferred_judgements).sum();
+    if deferred > 0 {
+        let gates: u32 = table.runs.iter().map(|run| run.deferred_gates).sum();
+        let verb = if deferred == 1 { "waits" } else { "wait" };
+        let gates = match gates {
+            0 => "none of them is a gate".to_owned(),
+            1 => "one of them is a gate".to_owned(),
+            gates => format!("{gates} of them are gates"),
+        };
+        notes.push(format!("{} {verb} for a judge; {gates}.", numbers::counted(deferred as usize, "check", "checks")));
+    }
+    let unsupported = table.runs.iter().filter(|run| run.unscored_reasons.iter().any(|r| r == "unsupported_assertion"));
+    match unsupported.count() {
+        0 => {}
+        count => notes.push(format!(
+            "{} not scored: they have checks that this version does not grade.",
+            numbers::counted(count, "run is", "runs are")
+        )),
+    }
+    notes
+}

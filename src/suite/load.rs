@@ -1,0 +1,337 @@
+//! Reads a suite file with everything it refers to, and says all that is wrong with it at once.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use skill_lift_text::python;
+
+use super::datasets::{Budget, Datasets, FileRows};
+use super::diagnostic::{Diagnostic, Diagnostics, Level, SourceText};
+use super::environment::Environment;
+use super::files::{FileLookup, safe_relative};
+use super::model::{Case, Dialect, Split, Suite};
+use super::report::Report;
+use super::script::OracleTrees;
+use super::{ablation, case, digest, top};
+use crate::json::{self, JsonErrorKind, Limits, Node, Span};
+
+/// How a suite is read.
+#[derive(Debug, Clone)]
+pub struct LoadOptions {
+    /// Absent prompt and input files of hidden cases are errors.
+    pub strict_holdback: bool,
+    /// Files outside the folder of the suite are warnings instead of errors.
+    pub allow_external_files: bool,
+    /// Rules of the strict contract are errors instead of warnings.
+    pub strict_contract: bool,
+    /// A suite or dataset file larger than this is refused.
+    pub max_bytes: u64,
+    /// The part of the suite whose files enter its digest; all of it when absent.
+    pub split: Option<Split>,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        Self {
+            strict_holdback: false,
+            allow_external_files: false,
+            strict_contract: false,
+            max_bytes: 64 << 20,
+            split: None,
+        }
+    }
+}
+
+/// What came of reading a suite.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The suite, unless it has an error.
+    pub suite: Option<Suite>,
+    /// Errors and warnings.
+    pub diagnostics: Diagnostics,
+}
+
+/// Templates may make this many cases.
+const MAX_CASES: usize = 1_000_000;
+/// Templates may make this many bytes of text.
+const MAX_EXPANDED_BYTES: usize = 256 << 20;
+
+/// Reads a suite and checks it.
+pub fn load(path: &Path, options: &LoadOptions) -> Loaded {
+    let mut diagnostics = Diagnostics::default();
+    let suite = load_into(&mut diagnostics, path, options);
+    if options.strict_contract {
+        diagnostics.make_strict();
+    }
+    Loaded { suite: suite.filter(|_| !diagnostics.has_errors()), diagnostics }
+}
+
+fn refuse(diagnostics: &mut Diagnostics, rule: &'static str, message: String) {
+    let (place, help, source) = (String::new(), None, None);
+    diagnostics.push(Diagnostic { level: Level::Error, rule, place, message, help, source });
+}
+
+fn load_into(diagnostics: &mut Diagnostics, path: &Path, options: &LoadOptions) -> Option<Suite> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    if matches!(extension.as_str(), "yaml" | "yml") {
+        let message = format!("suites in YAML are not read yet, write {} as JSON", path.display());
+        refuse(diagnostics, "top-level-shape", message);
+        return None;
+    }
+    let text = match read_text(path, options.max_bytes) {
+        Ok(text) => text,
+        Err(message) => {
+            refuse(diagnostics, "missing-file", message);
+            return None;
+        }
+    };
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    let Some((directory, repository_root)) = roots(path, &folder) else {
+        refuse(diagnostics, "missing-file", format!("cannot resolve the folder of {}", path.display()));
+        return None;
+    };
+    let source = Arc::new(SourceText { name: path.display().to_string(), text });
+    let document = json::read(&source.text, Limits::SUITE);
+    let mut report = Report::new(diagnostics, Arc::clone(&source));
+    for error in &document.errors {
+        let (rule, message) = json_problem(&error.kind, &error.path, &source.name);
+        report.error(rule, error.span, message);
+    }
+    let root = document.root?;
+    if root.members().is_none() {
+        report.error("top-level-shape", root.span, format!("{} must contain a JSON object", source.name));
+        return None;
+    }
+    let texts = dataset_texts(&mut report, &root, &directory, &folder, options);
+    let file_rows: Vec<_> = texts.iter().map(|text| text.rows(&mut report)).collect();
+    let top = top::read(&mut report, &root);
+    top::warn_skill_paths(&mut report, &root, &repository_root);
+    let environment = Environment {
+        options: options.clone(),
+        files: FileLookup::new(directory),
+        repository_root,
+        variants: top.variants,
+        arms: top.arms,
+        oracle_trees: OracleTrees::default(),
+    };
+    let cases = read_cases(&mut report, &environment, &root, &file_rows);
+    let ablations = ablation::read(&mut report, &root);
+    top::check_rest(&mut report, &root);
+    if report.error_count() > 0 {
+        return None;
+    }
+    ablation::warn_dangling(&mut report, &root, &cases);
+    match digest::compute(&environment, &root, &file_rows, &cases, options.split) {
+        Err(error) => {
+            report.error("missing-file", Span::default(), error.to_string());
+            None
+        }
+        Ok(digest) => Some(Suite {
+            dialect: Dialect::SharedBenchmark,
+            path: path.to_owned(),
+            directory: environment.files.directory().to_owned(),
+            repository_root: environment.repository_root,
+            version: top.version,
+            skill_name: top.skill_name,
+            skill_paths: top.skill_paths,
+            variants: environment.variants,
+            cases,
+            ablations,
+            digest,
+        }),
+    }
+}
+
+fn read_text(path: &Path, max_bytes: u64) -> Result<String, String> {
+    let shown = path.display();
+    let unreadable = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => format!("no such file: {shown}"),
+        io::ErrorKind::PermissionDenied => format!("no permission to read {shown}"),
+        _ => format!("cannot read {shown}: {error}"),
+    };
+    let metadata = path.metadata().map_err(unreadable)?;
+    if metadata.is_dir() {
+        return Err(format!("{shown} is a folder, not a file"));
+    }
+    let too_large = || format!("{shown} is larger than {max_bytes} bytes");
+    if metadata.len() > max_bytes {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(max_bytes + 1).read_to_end(&mut bytes)).map_err(unreadable)?;
+    if bytes.len() as u64 > max_bytes {
+        return Err(too_large());
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        format!("{shown} is not valid UTF-8 (at byte {at})")
+    })
+}
+
+/// The real paths of the folder of the suite and of the repository root.
+fn roots(path: &Path, folder: &Path) -> Option<(PathBuf, PathBuf)> {
+    let directory = folder.canonicalize().ok()?;
+    let is_standard = path.file_name().is_some_and(|name| name == "shared-benchmark.json");
+    let is_evals = |folder: &Path| folder.file_name().is_some_and(|name| name == "evals");
+    let root = if is_standard && is_evals(folder) {
+        folder.join("..").canonicalize().ok()?
+    } else if is_standard && is_evals(&directory) {
+        directory.parent()?.to_owned()
+    } else {
+        directory.clone()
+    };
+    Some((directory, root))
+}
+
+fn json_problem(kind: &JsonErrorKind, path: &str, file: &str) -> (&'static str, String) {
+    let rule = match kind {
+        JsonErrorKind::DuplicateKey(_) => "duplicate-key",
+        JsonErrorKind::NotFinite => "non-finite",
+        _ => "top-level-shape",
+    };
+    match kind {
+        JsonErrorKind::Syntax(what) => (rule, format!("invalid JSON in {file}: {what} at {path}")),
+        other => (rule, format!("{other} at {path}")),
+    }
+}
+
+/// The text of a dataset file.
+struct DatasetText {
+    id: String,
+    span: Span,
+    source: Arc<SourceText>,
+}
+
+/// Reads the files that `dataset_files` names.
+fn dataset_texts(
+    report: &mut Report<'_>,
+    root: &Node<'_>,
+    directory: &Path,
+    folder: &Path,
+    options: &LoadOptions,
+) -> Vec<DatasetText> {
+    let rule = "dataset";
+    let Some(node) = root.get("dataset_files").filter(|node| !node.is_null()) else { return Vec::new() };
+    let Some(members) = node.members() else {
+        report.error(rule, node.span, "dataset_files must map dataset ids to paths of JSON-lines files");
+        return Vec::new();
+    };
+    let mut texts = Vec::new();
+    for member in members {
+        let (path, span) = (member.value.python_str(), member.value.span);
+        let mut report = report.at(format!("dataset_files[{}]", python::repr_str(&member.key)));
+        let full = folder.join(&path);
+        if !full.is_file() {
+            report.error("missing-file", span, format!("does not exist: {path}"));
+            continue;
+        }
+        let is_inside = full.canonicalize().is_ok_and(|real_path| real_path.starts_with(directory));
+        if safe_relative(&path).is_none() || !is_inside {
+            let message = format!("leads out of the folder of the suite: {path}");
+            if options.allow_external_files {
+                report.warn("external-path", span, message);
+            } else {
+                let help = "move the file below the folder of the suite, or allow it with --allow-external-files";
+                report.error_with_help("external-path", span, message, help);
+            }
+        }
+        match read_text(&full, options.max_bytes) {
+            Err(message) => report.error(rule, span, message),
+            Ok(text) => {
+                let source = Arc::new(SourceText { name: full.display().to_string(), text });
+                texts.push(DatasetText { id: member.key.clone().into_owned(), span, source });
+            }
+        }
+    }
+    texts
+}
+
+impl DatasetText {
+    /// One row a line; blank lines are skipped.
+    fn rows(&self, report: &mut Report<'_>) -> FileRows<'_> {
+        let mut rows = Vec::new();
+        let mut offset = if self.source.text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        for (number, line) in (1..).zip(self.source.text[offset..].split('\n')) {
+            if !python::strip(line).is_empty() {
+                let document = json::read(line, Limits::SUITE);
+                let place = format!("{}: line {number}", self.source.name);
+                let mut report = report.of(&self.source, offset, place);
+                for error in &document.errors {
+                    let message = match &error.kind {
+                        JsonErrorKind::Syntax(what) => format!("is not valid JSON: {what}"),
+                        other => format!("{other} at {}", error.path),
+                    };
+                    report.error("dataset", error.span, message);
+                }
+                rows.extend(document.root.map(|row| (offset, row)));
+            }
+            offset += line.len() + 1;
+        }
+        FileRows { id: self.id.clone(), span: self.span, source: Arc::clone(&self.source), rows }
+    }
+}
+
+/// Reads the cases, each template expanded, checked and compiled row by row.
+fn read_cases(
+    report: &mut Report<'_>,
+    environment: &Environment,
+    root: &Node<'_>,
+    file_rows: &[FileRows<'_>],
+) -> Vec<Case> {
+    let datasets = Datasets::read(report, root, file_rows);
+    let nodes = top::cases(report, root);
+    let template_of = |node: &Node<'_>| node.get("template").filter(|name| name.is_truthy()).map(Node::python_str);
+    let mut total = 0_usize;
+    let mut used = HashSet::new();
+    for node in nodes {
+        let Some(name) = template_of(node) else {
+            total += 1;
+            continue;
+        };
+        match datasets.get(&name) {
+            Some(dataset) => total = total.saturating_add(dataset.len()),
+            None => {
+                let id = node.get("id").map_or_else(|| "None".to_owned(), Node::python_str);
+                let message = format!("template references unknown or empty dataset {}", python::repr_str(&name));
+                report.at(id).error("dataset", node.get("template").map_or(node.span, |name| name.span), message);
+            }
+        }
+        used.insert(name);
+    }
+    datasets.warn_unused(report, &used);
+    if total > MAX_CASES {
+        let message = format!("the templates make {total} cases; at most {MAX_CASES} are read");
+        report.error("dataset", root.span, message);
+        return Vec::new();
+    }
+    let mut budget = Budget::new(MAX_EXPANDED_BYTES);
+    let mut seen = HashSet::new();
+    let mut cases = Vec::new();
+    let mut index = 0;
+    for node in nodes {
+        let dataset = template_of(node).map(|name| datasets.get(&name));
+        let Some(dataset) = dataset else {
+            cases.extend(case::read(report, environment, node, index, &mut seen));
+            index += 1;
+            continue;
+        };
+        let Some(dataset) = dataset else { continue };
+        dataset.warn_unfilled(report, node);
+        for row in 0..dataset.len() {
+            let Ok(expanded) = dataset.expand(node, row, &mut budget) else {
+                let message = format!("the expanded cases take more than {MAX_EXPANDED_BYTES} bytes");
+                report.error("dataset", node.span, message);
+                return cases;
+            };
+            cases.extend(case::read(report, environment, &expanded, index, &mut seen));
+            index += 1;
+        }
+    }
+    cases
+}
