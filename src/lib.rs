@@ -9,6 +9,7 @@ pub mod cli;
 pub mod frame;
 pub mod grade;
 pub mod json;
+pub mod judge;
 pub mod pipeline;
 pub mod report;
 pub mod runs;

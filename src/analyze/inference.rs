@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use num_traits::{One, Zero};
 use skill_lift_stats::interval::{PaddedT, PairedT, padded_t, paired_t};
-use skill_lift_stats::multiplicity::holm;
+use skill_lift_stats::multiplicity::{benjamini_hochberg, holm};
+use skill_lift_stats::permutation::{PermutationTest, Stratum, permutation_test};
 use skill_lift_stats::power::{DetectableLift, cases_needed, smallest_detectable_lift};
 use skill_lift_stats::proportion::regressed_share_upper;
 use skill_lift_stats::rational::{self, Rational};
@@ -15,7 +16,7 @@ use skill_lift_stats::{SignFlip, Thresholds, Verdict, Withheld, sign_flip, verdi
 
 use super::AnalysisOptions;
 use super::pairing::{Diagnostics, Pairing, UnitMeans};
-use super::table::{RunTable, WITH_SKILL};
+use super::table::{RunTable, WITH_SKILL, WITHOUT_SKILL};
 
 /// What inference counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,12 +108,46 @@ pub struct CaseContrast {
     pub rates: Option<UnitRates>,
     /// Its pairs.
     pub pairing: Diagnostics,
+    /// Exact label permutation of its runs, models as strata: valid if repetitions are independent.
+    pub within_case: Result<PermutationTest, Withheld>,
+    /// Its p-value adjusted for the number of cases (Benjamini and Hochberg 1995).
+    pub p_bh: Option<f64>,
+    /// What can be said of the case by itself.
+    pub class: CaseClass,
     /// Whether a critical check failed with the skill.
     pub critical_failure: bool,
     /// Gates that wait for a judge.
     pub deferred_gates: u32,
     /// Judgements that were not supplied.
     pub deferred_judgements: u32,
+}
+
+/// What can be said of a case by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CaseClass {
+    /// Better with the skill, also after adjusting for the number of cases.
+    Improved,
+    /// Worse with the skill, also after adjusting for the number of cases.
+    Regressed,
+    /// Everything passes in both arms.
+    Saturated,
+    /// Everything fails in both arms.
+    Floor,
+    /// Its runs do not settle it.
+    Inconclusive,
+}
+
+impl CaseClass {
+    /// The code in reports.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Improved => "improved",
+            Self::Regressed => "regressed",
+            Self::Saturated => "saturated",
+            Self::Floor => "floor",
+            Self::Inconclusive => "inconclusive",
+        }
+    }
 }
 
 /// Why a case should be looked at. The order is that of the queue.
@@ -212,7 +247,7 @@ impl Inference {
         };
         let overall = Contrast::of(unit, unit_rates(table, unit, &units), &options.thresholds);
         let by_model = by_model(table, unit, pairing, &options.thresholds);
-        let by_case = by_case(table, pairing, &units);
+        let by_case = by_case(table, pairing, &units, &options.thresholds);
         let review_queue = review_queue(&by_case);
         Self { thresholds: options.thresholds.clone(), counts, unbalanced_models, overall, by_model, by_case, review_queue }
     }
@@ -309,7 +344,13 @@ fn by_model(table: &RunTable, unit: Unit, pairing: &Pairing, thresholds: &Thresh
         .collect()
 }
 
-fn by_case(table: &RunTable, pairing: &Pairing, units: &[UnitMeans]) -> Vec<CaseContrast> {
+fn by_case(
+    table: &RunTable,
+    pairing: &Pairing,
+    units: &[UnitMeans],
+    thresholds: &Thresholds,
+) -> Vec<CaseContrast> {
+    let mut tests = within_case_tests(table);
     let mut strata: BTreeMap<u32, Vec<&UnitMeans>> = BTreeMap::new();
     for unit in units {
         strata.entry(unit.case).or_default().push(unit);
@@ -335,12 +376,16 @@ fn by_case(table: &RunTable, pairing: &Pairing, units: &[UnitMeans]) -> Vec<Case
                 strata: of_case.len(),
                 rates: mean_rates(&case.id, &with, &without),
                 pairing: diagnostics.remove(&position).unwrap_or_default(),
+                within_case: tests.remove(&position).unwrap_or(Err(Withheld::NoEligiblePairs)),
+                p_bh: None,
+                class: CaseClass::Inconclusive,
                 critical_failure: false,
                 deferred_gates: 0,
                 deferred_judgements: 0,
             }
         })
         .collect();
+    classify(&mut cases, thresholds);
     let index: BTreeMap<u32, usize> = cases.iter().enumerate().map(|(index, case)| (case.position, index)).collect();
     let with_skill = table.variant_position(WITH_SKILL);
     for run in table.runs.iter().filter(|run| run.scorable) {
@@ -351,6 +396,51 @@ fn by_case(table: &RunTable, pairing: &Pairing, units: &[UnitMeans]) -> Vec<Case
         }
     }
     cases
+}
+
+/// For each case the exact label permutation of its scored runs. No pairing by repetition number is needed for it.
+fn within_case_tests(table: &RunTable) -> BTreeMap<u32, Result<PermutationTest, Withheld>> {
+    type Arms = (Vec<Rational>, Vec<Rational>);
+    let mut runs: BTreeMap<u32, BTreeMap<Option<u32>, Arms>> = BTreeMap::new();
+    let (with_skill, without_skill) = (table.variant_position(WITH_SKILL), table.variant_position(WITHOUT_SKILL));
+    for run in table.runs.iter().filter(|run| run.scorable) {
+        let Some(rate) = run.objective else {
+            continue;
+        };
+        let arms = runs.entry(run.order.case).or_default().entry(run.order.model).or_default();
+        if Some(run.order.variant) == with_skill {
+            arms.0.push(rate.value());
+        } else if Some(run.order.variant) == without_skill {
+            arms.1.push(rate.value());
+        }
+    }
+    let test = |strata: BTreeMap<Option<u32>, Arms>| {
+        let strata: Vec<Stratum<'_>> = strata.values().map(|(with, without)| Stratum { with, without }).collect();
+        permutation_test(&strata)
+    };
+    runs.into_iter().map(|(case, strata)| (case, test(strata))).collect()
+}
+
+fn classify(cases: &mut [CaseContrast], thresholds: &Thresholds) {
+    let p_values: Vec<Option<f64>> =
+        cases.iter().map(|case| case.within_case.as_ref().ok().map(|test| test.p_two_sided)).collect();
+    let alpha = rational::to_f64(thresholds.alpha());
+    for (case, p_bh) in cases.iter_mut().zip(benjamini_hochberg(&p_values)) {
+        case.p_bh = p_bh;
+        let Some(rates) = &case.rates else {
+            continue;
+        };
+        let delta = rates.delta();
+        case.class = if rates.with_skill.is_one() && rates.without_skill.is_one() {
+            CaseClass::Saturated
+        } else if rates.with_skill.is_zero() && rates.without_skill.is_zero() {
+            CaseClass::Floor
+        } else if p_bh.is_some_and(|p| p <= alpha) && !delta.is_zero() {
+            if delta > Rational::zero() { CaseClass::Improved } else { CaseClass::Regressed }
+        } else {
+            CaseClass::Inconclusive
+        };
+    }
 }
 
 fn review_queue(cases: &[CaseContrast]) -> Vec<ReviewItem> {

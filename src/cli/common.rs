@@ -181,7 +181,12 @@ impl Common {
             split: self.split.split(),
             variants: variants.clone(),
             index: IndexOptions { on_duplicate, limits },
-            grade: GradeOptions { strict: self.strict, artifact_bytes: limits.artifact_bytes },
+            grade: GradeOptions {
+                strict: self.strict,
+                artifact_bytes: limits.artifact_bytes,
+                allow_external_files: self.allow_external_files,
+                ..GradeOptions::default()
+            },
             frames,
             progress: Some(&progress),
         };

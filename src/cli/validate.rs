@@ -87,7 +87,8 @@ pub fn run(arguments: ValidateArguments) -> ExitCode {
         ..LoadOptions::default()
     };
     let loaded = load(&arguments.manifest, &options);
-    let leaks = loaded.suite.as_ref().map(|suite| find_leaks(suite, arguments.leakage_min_chars, None)).unwrap_or_default();
+    let leaks =
+        loaded.suite.as_ref().map(|suite| find_leaks(suite, arguments.leakage_min_chars, None)).unwrap_or_default();
     let refused = loaded.suite.is_none() || arguments.strict_leakage && !leaks.is_empty();
     // a closed pipe is no failure of the check: the exit code says what was found
     let _ = report(&arguments, &loaded, &leaks);

@@ -11,7 +11,7 @@ mod run;
 pub mod tally;
 mod tree;
 
-pub use outcome::{AssertionRow, Availability, ErrorReason, Normalization, NormalizedText, Outcome};
-pub use run::{DeferredJudgement, GradeOptions, GradedRun, Subject, grade_run};
+pub use outcome::{AssertionRow, Availability, ErrorReason, Judgement, Normalization, NormalizedText, Outcome};
+pub use run::{DeferredJudgement, GradeOptions, GradedRun, RunView, Subject, grade_run};
 pub use tally::{Rate, RunTally, TurnTally};
-pub use tree::{GradedWith, grade_tree};
+pub use tree::{GradedWith, Tree, TreeError, grade_tree};

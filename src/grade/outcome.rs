@@ -2,6 +2,8 @@
 
 use skill_lift_text::view::{Comparison, View};
 
+use crate::judge::merge::share_of_five;
+use crate::judge::JudgementDetail;
 use crate::suite::{AssertionType, OracleTier, Severity};
 
 /// Why the program could not finish a check. Such a check is neither passed nor failed.
@@ -159,9 +161,37 @@ pub struct AssertionRow {
     pub normalization: Option<Normalization>,
     /// Whether its evidence was there.
     pub availability: Availability,
+    /// What a judge said, for judgements.
+    pub judgement: Option<Judgement>,
+}
+
+/// What a judge said about a check.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    /// The id of the verdict.
+    pub task_id: String,
+    /// What it says beyond pass and fail.
+    pub detail: JudgementDetail,
 }
 
 impl AssertionRow {
+    /// The score on the common scale 0..=1, whatever scale a judge used.
+    pub fn share(&self) -> Option<f64> {
+        match &self.judgement {
+            Some(judgement) => self.score.map(|score| judgement.detail.share(score)),
+            None => self.score,
+        }
+    }
+
+    /// The names of the dimensions with their scores in 0..=1, for judgements that have some.
+    pub fn dimension_shares(&self) -> impl Iterator<Item = (&str, f64)> {
+        let scores = match &self.judgement {
+            Some(Judgement { detail: JudgementDetail::Dimensions { scores, .. }, .. }) => scores.as_slice(),
+            _ => &[],
+        };
+        scores.iter().map(|(name, score)| (name.as_str(), share_of_five(*score)))
+    }
+
     /// Whether it was left out because of something it depends on.
     pub fn is_skipped(&self) -> bool {
         matches!(self.outcome, Outcome::Skipped { .. })

@@ -1,5 +1,6 @@
 //! Grading one run: which checks apply, in which order, and what becomes of dependent ones.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use skill_lift_contract::artifact_commit::ArtifactSet;
@@ -9,36 +10,75 @@ use skill_lift_text::python;
 
 use super::answer::Answer;
 use super::checks::{self, Evidence, Finding};
-use super::outcome::{AssertionRow, Availability, Outcome, capped_evidence};
+use super::outcome::{AssertionRow, Availability, Judgement, Outcome, capped_evidence};
 use super::tally::{RunTally, TurnTally, turn_tally};
 use crate::json::Node;
+use crate::judge::{JudgeResultsError, Verdicts, merge, task_id};
 use crate::runs::sidecar::ParsedSidecars;
 use crate::runs::{Output, RunDirectory, RunEvidence, RunSlot, RunWarning, TurnEvidence, WarningCode};
-use crate::suite::{Assertion, AssertionType, Case, OracleTier, Severity, TypeGroup};
+use crate::suite::{Assertion, AssertionType, Case, Check, OracleTier, Severity, Suite, TypeGroup};
 
 /// How runs are graded.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct GradeOptions {
     /// Soft checks count like gates.
     pub strict: bool,
     /// Bytes of a file that a check may read.
     pub artifact_bytes: u64,
+    /// Bytes of an event file.
+    pub events_bytes: u64,
+    /// Whether programs of the suite are run.
+    pub allow_scripts: bool,
+    /// Whether programs outside the folder of the suite may be run.
+    pub allow_external_files: bool,
+    /// Names of environment variables that programs of the suite get beside the usual ones.
+    pub pass_environment: Vec<String>,
+    /// Bytes kept of each output stream of a program.
+    pub script_output_bytes: u64,
+    /// Command that computes embeddings.
+    pub embed_command: Option<String>,
+    /// Code points of the longer text of a similarity.
+    pub similarity_characters: usize,
+}
+
+impl Default for GradeOptions {
+    fn default() -> Self {
+        Self {
+            strict: false,
+            artifact_bytes: 64 << 20,
+            events_bytes: 64 << 20,
+            allow_scripts: false,
+            allow_external_files: false,
+            pass_environment: Vec::new(),
+            script_output_bytes: 256 << 10,
+            embed_command: None,
+            similarity_characters: 200_000,
+        }
+    }
 }
 
 /// The run that is graded.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
+    /// The suite.
+    pub suite: &'a Suite,
     /// Its case.
     pub case: &'a Case,
     /// Its arm.
     pub variant: &'a str,
     /// Its place in the tree.
     pub slot: &'a RunSlot,
+    /// The verdicts that were supplied.
+    pub verdicts: &'a Verdicts,
 }
 
 /// A judgement that was not supplied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeferredJudgement {
+    /// The id that a verdict for it names.
+    pub task_id: String,
+    /// Position among the assertions of the case, or of the turn.
+    pub position: usize,
     /// Label of the assertion; for turns `turn-<n>: <label>`.
     pub label: String,
     /// Type of the assertion.
@@ -62,6 +102,8 @@ pub struct GradedRun {
     pub variant: usize,
     /// Its directory below the runs root.
     pub path: String,
+    /// Whether a folder of the tree names the model.
+    pub has_model_folder: bool,
     /// Whether there is no answer.
     pub missing_output: bool,
     /// Whether the answer is blank.
@@ -125,13 +167,29 @@ impl GradedRun {
     }
 }
 
-/// Grades a run. `consume` gets the graded run and the metadata object of its row.
+/// What is in memory while a run is graded, for what is made of it beside its rows.
+#[derive(Debug, Clone, Copy)]
+pub struct RunView<'a> {
+    /// The metadata object of the row.
+    pub metadata: &'a Node<'a>,
+    /// The answer that was graded; with scripted turns perhaps that of the last one.
+    pub answer: Option<&'a str>,
+    /// The answer as the run directory has it.
+    pub output: &'a Output,
+    /// One entry a declared turn.
+    pub turns: &'a [TurnEvidence],
+}
+
+/// Grades a run. `consume` gets the graded run and what it was made of.
+///
+/// # Errors
+/// A verdict that does not fit the assertion it is about.
 pub fn grade_run<T>(
     subject: Subject<'_>,
     evidence: RunEvidence,
     options: &GradeOptions,
-    consume: impl FnOnce(GradedRun, &Node<'_>) -> T,
-) -> T {
+    consume: impl FnOnce(GradedRun, RunView<'_>) -> T,
+) -> Result<T, JudgeResultsError> {
     let RunEvidence { mut directory, output, sidecars, mut turns, artifact_set } = evidence;
     let parsed = sidecars.parse(&mut directory);
     let metadata_warnings = sidecar_warnings(&parsed, &mut directory);
@@ -154,9 +212,11 @@ pub fn grade_run<T>(
         unscored_reasons.push(UnscoredReason::OutputTooLarge);
     }
 
-    let mut grading = Grading::new(subject, options, unscored_reasons.is_empty());
-    grading.case_assertions(&Answer::new(answer.unwrap_or_default()), &mut directory);
-    grading.turn_assertions(&mut turns, &mut directory);
+    let recorded_model = parsed.row_text("model");
+    let model_folder = subject.slot.model_directory.as_deref().map(|name| model_of_directory(name, recorded_model));
+    let mut grading = Grading::new(subject, options, model_folder.as_deref(), unscored_reasons.is_empty());
+    grading.case_assertions(&Answer::new(answer.unwrap_or_default()), output.path(), &mut directory)?;
+    grading.turn_assertions(&mut turns, &mut directory)?;
     grading.skip_dependents();
     let Grading { objective, qualitative, deferred, .. } = grading;
     if objective.iter().any(|row| row.outcome == Outcome::Unsupported) {
@@ -170,11 +230,8 @@ pub fn grade_run<T>(
     });
     let turn_tallies = turn_tallies.collect();
     let empty_output = answer.is_some_and(|text| python::strip(text).is_empty());
-    let recorded_model = parsed.row_text("model");
-    let model = match &subject.slot.model_directory {
-        Some(name) => Some(model_of_directory(name, recorded_model).into_owned()),
-        None => recorded_model.map(str::to_owned),
-    };
+    let has_model_folder = model_folder.is_some();
+    let model = model_folder.map(Cow::into_owned).or_else(|| recorded_model.map(str::to_owned));
     let mut digests = directory.take_digests();
     let mut warnings = directory.take_warnings();
     for turn in turns.iter_mut().filter_map(|turn| turn.directory.as_mut()) {
@@ -192,6 +249,7 @@ pub fn grade_run<T>(
         case: subject.slot.case,
         variant: subject.slot.variant,
         path: subject.slot.path.clone(),
+        has_model_folder,
         missing_output,
         empty_output,
         vacuous: empty_output && is_vacuous(&objective),
@@ -207,7 +265,7 @@ pub fn grade_run<T>(
         digests,
         warnings,
     };
-    consume(graded, &parsed.row)
+    Ok(consume(graded, RunView { metadata: &parsed.row, answer, output: &output, turns: &turns }))
 }
 
 /// The answer to the last turn when every declared turn was answered. An earlier turn is never promoted to a final
@@ -244,6 +302,8 @@ fn is_vacuous(rows: &[AssertionRow]) -> bool {
 struct Grading<'a> {
     subject: Subject<'a>,
     options: &'a GradeOptions,
+    /// The model that a folder of the tree names.
+    model_folder: Option<&'a str>,
     /// Whether judgements are asked for: not for a run that is not scored.
     judged: bool,
     objective: Vec<AssertionRow>,
@@ -253,6 +313,23 @@ struct Grading<'a> {
     by_label: HashMap<&'a str, (Channel, usize)>,
 }
 
+/// A judgement of the suite.
+struct Asked<'a> {
+    assertion: &'a Assertion,
+    /// Its fields with the preset expanded.
+    node: &'a Node<'static>,
+    /// Position among the assertions of the case, or of the turn.
+    position: usize,
+    turn: Option<usize>,
+}
+
+fn row_name(assertion: &Assertion, turn: Option<usize>) -> String {
+    match turn {
+        Some(turn) => format!("turn-{turn}: {}", assertion.label),
+        None => assertion.label.clone(),
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Channel {
     Objective,
@@ -260,10 +337,11 @@ enum Channel {
 }
 
 impl<'a> Grading<'a> {
-    fn new(subject: Subject<'a>, options: &'a GradeOptions, judged: bool) -> Self {
+    fn new(subject: Subject<'a>, options: &'a GradeOptions, model_folder: Option<&'a str>, judged: bool) -> Self {
         Self {
             subject,
             options,
+            model_folder,
             judged,
             objective: Vec::new(),
             qualitative: Vec::new(),
@@ -272,37 +350,105 @@ impl<'a> Grading<'a> {
         }
     }
 
-    fn case_assertions(&mut self, answer: &Answer<'_>, directory: &mut RunDirectory) {
-        let case = self.subject.case;
+    fn case_assertions(
+        &mut self,
+        answer: &Answer<'_>,
+        output_path: &str,
+        directory: &mut RunDirectory,
+    ) -> Result<(), JudgeResultsError> {
+        let variant = self.subject.variant;
         // what is known not to hold spares the evaluation of what depends on it
         let mut unsatisfied: Vec<&'a str> = Vec::new();
-        for assertion in case.assertions.iter().filter(|a| a.variants.includes(self.subject.variant)) {
+        for (position, assertion) in self.subject.case.assertions.iter().enumerate() {
+            if !assertion.variants.includes(variant) {
+                continue;
+            }
             let failed = assertion.depends_on.iter().find(|target| unsatisfied.contains(&target.as_str()));
-            let at = match failed {
-                Some(target) => self.push_skipped(assertion, target),
-                None => self.grade(assertion, None, answer, directory),
+            let at = match (failed, &assertion.check) {
+                (Some(target), _) => Some(self.push_skipped(assertion, target)),
+                (None, Check::Judgement { assertion: node }) => self.judge(Asked { assertion, node, position, turn: None })?,
+                (None, _) => Some(self.grade(assertion, None, answer, output_path, directory)),
             };
             // an assertion with the same label replaces what was known of the earlier one
-            unsatisfied.retain(|label| *label != assertion.label);
+            unsatisfied.retain(|label| *label != assertion.written_label);
             if let Some(at) = at {
                 if matches!(self.row(at).outcome, Outcome::Fail | Outcome::Skipped { .. }) {
-                    unsatisfied.push(&assertion.label);
+                    unsatisfied.push(&assertion.written_label);
                 }
-                self.by_label.insert(&assertion.label, at);
+                self.by_label.insert(&assertion.written_label, at);
             }
         }
+        Ok(())
     }
 
-    fn turn_assertions(&mut self, turns: &mut [TurnEvidence], directory: &mut RunDirectory) {
-        let case = self.subject.case;
+    fn turn_assertions(
+        &mut self,
+        turns: &mut [TurnEvidence],
+        directory: &mut RunDirectory,
+    ) -> Result<(), JudgeResultsError> {
+        let (case, variant) = (self.subject.case, self.subject.variant);
         for (index, (turn, evidence)) in case.turns.iter().zip(turns).enumerate() {
             let TurnEvidence { directory: own, output } = evidence;
             let answer = Answer::new(output.text().unwrap_or_default());
             let directory = own.as_mut().unwrap_or(directory);
-            for assertion in turn.assertions.iter().filter(|a| a.variants.includes(self.subject.variant)) {
-                self.grade(assertion, Some(index + 1), &answer, directory);
+            for (position, assertion) in turn.assertions.iter().enumerate() {
+                let turn = Some(index + 1);
+                match &assertion.check {
+                    _ if !assertion.variants.includes(variant) => {}
+                    Check::Judgement { assertion: node } => {
+                        self.judge(Asked { assertion, node, position, turn })?;
+                    }
+                    _ => {
+                        self.grade(assertion, turn, &answer, output.path(), directory);
+                    }
+                }
             }
         }
+        Ok(())
+    }
+
+    /// Merges the verdict on a judgement, or notes that there is none. `None` when there is no row.
+    fn judge(&mut self, asked: Asked<'_>) -> Result<Option<(Channel, usize)>, JudgeResultsError> {
+        let Asked { assertion, node, position, turn } = asked;
+        let name = row_name(assertion, turn);
+        let task_id = self.task_id(&name);
+        let stored = self.subject.verdicts.find(&task_id);
+        if !self.judged {
+            return Ok(None);
+        }
+        let severity = self.severity(assertion);
+        let Some(stored) = stored.filter(|stored| !stored.is_incomplete) else {
+            self.deferred.push(DeferredJudgement {
+                task_id,
+                position,
+                label: name,
+                assertion_type: assertion.assertion_type,
+                severity,
+                oracle: assertion.oracle,
+                turn,
+            });
+            return Ok(None);
+        };
+        let judged = merge(node, stored).map_err(|problem| stored.problem(&task_id, problem))?;
+        Ok(Some(self.push(AssertionRow {
+            name,
+            assertion_type: assertion.assertion_type,
+            outcome: Outcome::from_passed(judged.passed),
+            evidence: capped_evidence(judged.evidence),
+            score: judged.score,
+            severity,
+            oracle: assertion.oracle,
+            turn,
+            comparison: None,
+            normalization: None,
+            availability: Availability::Complete,
+            judgement: Some(Judgement { task_id, detail: judged.detail }),
+        })))
+    }
+
+    fn task_id(&self, label: &str) -> String {
+        let Subject { case, variant, slot, .. } = self.subject;
+        task_id(&case.id, self.model_folder, variant, slot.repetition, label)
     }
 
     fn grade(
@@ -310,30 +456,19 @@ impl<'a> Grading<'a> {
         assertion: &Assertion,
         turn: Option<usize>,
         answer: &Answer<'_>,
+        output_path: &str,
         directory: &mut RunDirectory,
-    ) -> Option<(Channel, usize)> {
-        let name = match turn {
-            Some(turn) => format!("turn-{turn}: {}", assertion.label),
-            None => assertion.label.clone(),
-        };
-        if assertion.assertion_type.group() == TypeGroup::Qualitative {
-            if self.judged {
-                self.deferred.push(DeferredJudgement {
-                    label: name,
-                    assertion_type: assertion.assertion_type,
-                    severity: self.severity(assertion),
-                    oracle: assertion.oracle,
-                    turn,
-                });
-            }
-            return None;
+    ) -> (Channel, usize) {
+        let mut evidence =
+            Evidence { answer, directory, output_path, suite: self.subject.suite, options: self.options };
+        let mut finding = checks::evaluate(&assertion.check, &mut evidence);
+        if let (Some(score), Some(at_least)) = (finding.score, assertion.at_least) {
+            finding.require_at_least(score, at_least);
         }
-        let mut evidence = Evidence { answer, directory, artifact_bytes: self.options.artifact_bytes };
-        let Finding { outcome, evidence, comparison, normalization, availability } =
-            checks::evaluate(&assertion.check, &mut evidence);
-        let score = outcome.passed().map(|passed| if passed { 1.0 } else { 0.0 });
-        Some(self.push(AssertionRow {
-            name,
+        let Finding { outcome, evidence, score, comparison, normalization, availability } = finding;
+        let score = score.or_else(|| outcome.passed().map(|passed| if passed { 1.0 } else { 0.0 }));
+        self.push(AssertionRow {
+            name: row_name(assertion, turn),
             assertion_type: assertion.assertion_type,
             outcome,
             evidence: capped_evidence(evidence),
@@ -344,12 +479,17 @@ impl<'a> Grading<'a> {
             comparison,
             normalization,
             availability,
-        }))
+            judgement: None,
+        })
     }
 
-    fn push_skipped(&mut self, assertion: &Assertion, target: &str) -> Option<(Channel, usize)> {
+    fn push_skipped(&mut self, assertion: &Assertion, target: &str) -> (Channel, usize) {
+        if matches!(assertion.check, Check::Judgement { .. }) {
+            // a verdict that is not needed is not a stray one
+            self.subject.verdicts.find(&self.task_id(&assertion.label));
+        }
         let reason = format!("prerequisite '{target}' not satisfied");
-        Some(self.push(AssertionRow {
+        self.push(AssertionRow {
             name: assertion.label.clone(),
             assertion_type: assertion.assertion_type,
             outcome: Outcome::Skipped { reason, passed: false, unevaluated: true },
@@ -361,7 +501,8 @@ impl<'a> Grading<'a> {
             comparison: None,
             normalization: None,
             availability: Availability::Complete,
-        }))
+            judgement: None,
+        })
     }
 
     fn severity(&self, assertion: &Assertion) -> Severity {
@@ -396,7 +537,7 @@ impl<'a> Grading<'a> {
         for _ in 0..=dependents.len() {
             let mut changed = false;
             for assertion in &dependents {
-                let Some(&at) = self.by_label.get(assertion.label.as_str()) else {
+                let Some(&at) = self.by_label.get(assertion.written_label.as_str()) else {
                     continue;
                 };
                 if self.row(at).is_skipped() {

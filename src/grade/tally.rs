@@ -89,11 +89,9 @@ impl RunTally {
             };
             if row.severity == Severity::Soft {
                 tally.soft.count(passed);
-                if let Some(score) = row.score {
-                    scores.push(score);
-                    if floor.is_some_and(|floor| score < floor) {
-                        tally.below_reference_floor.push(row.name.clone());
-                    }
+                scores.extend(row.share());
+                if let Some(floor) = floor {
+                    tally.below_reference_floor.extend(below(row, floor));
                 }
                 continue;
             }
@@ -136,6 +134,13 @@ impl RunTally {
     }
 }
 
+/// The row and its dimensions that score below a reference.
+fn below(row: &AssertionRow, floor: f64) -> impl Iterator<Item = String> {
+    let whole = row.share().filter(|share| *share < floor).map(|_| row.name.clone());
+    let dimensions = row.dimension_shares().filter(move |(_, share)| *share < floor);
+    whole.into_iter().chain(dimensions.map(|(dimension, _)| format!("{}:{dimension}", row.name)))
+}
+
 /// Adds up the rows of one turn.
 pub fn turn_tally<'r>(
     turn: usize,
@@ -156,7 +161,8 @@ pub fn turn_tally<'r>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grade::outcome::Availability;
+    use crate::grade::outcome::{Availability, Judgement};
+    use crate::judge::merge::{JudgementDetail, ScoreScale};
     use crate::suite::{AssertionType, OracleTier};
 
     fn row(severity: Severity, outcome: Outcome) -> AssertionRow {
@@ -173,6 +179,17 @@ mod tests {
             comparison: None,
             normalization: None,
             availability: Availability::Complete,
+            judgement: None,
+        }
+    }
+
+    fn judged(score: f64, detail: JudgementDetail) -> AssertionRow {
+        let judgement = Some(Judgement { task_id: "c::v::run-1::n".to_owned(), detail });
+        AssertionRow {
+            assertion_type: AssertionType::Judge,
+            score: Some(score),
+            judgement,
+            ..row(Severity::Soft, Outcome::Pass)
         }
     }
 
@@ -211,5 +228,23 @@ mod tests {
         let tally = RunTally::of(&rows, &[], Some(0.5));
         assert_eq!(tally.graded_score, Some(0.5));
         assert_eq!(tally.below_reference_floor, ["n"]);
+    }
+
+    #[test]
+    fn scores_from_1_to_5_enter_the_mean_as_shares() {
+        let plain = judged(4.0, JudgementDetail::Plain { scale: ScoreScale::OneToFive });
+        let tally = RunTally::of(&[row(Severity::Soft, Outcome::Pass)], &[plain], Some(0.8));
+        // ((4 - 1) / 4 + 1) / 2, where raw values would give 2.5
+        assert_eq!(tally.graded_score, Some(0.875));
+        assert_eq!(tally.below_reference_floor, ["n"]);
+    }
+
+    #[test]
+    fn dimensions_below_the_reference_are_named() {
+        let scores = vec![("depth".to_owned(), 5.0), ("clarity".to_owned(), 3.0)];
+        let row = judged(0.75, JudgementDetail::Dimensions { threshold: 0.75, scores });
+        let tally = RunTally::of(&[], &[row], Some(0.6));
+        assert_eq!(tally.graded_score, Some(0.75));
+        assert_eq!(tally.below_reference_floor, ["n:clarity"]);
     }
 }

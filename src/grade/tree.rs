@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::run::{GradeOptions, GradedRun, Subject, grade_run};
-use crate::json::Node;
-use crate::runs::{LayoutError, RunIndex};
-use crate::suite::Case;
+use super::run::{GradeOptions, GradedRun, RunView, Subject, grade_run};
+use crate::judge::{JudgeResultsError, Verdicts};
+use crate::runs::{LayoutError, RunIndex, RunSlot};
+use crate::suite::{Case, Suite};
 
 /// Runs that are graded before their results are handed on.
 const BATCH: usize = 128;
@@ -19,40 +19,66 @@ pub struct GradedWith<T> {
     pub projected: T,
 }
 
+/// The runs that are graded, and by what.
+#[derive(Debug, Clone, Copy)]
+pub struct Tree<'a> {
+    /// The suite.
+    pub suite: &'a Suite,
+    /// The cases that the index was built for.
+    pub cases: &'a [&'a Case],
+    /// The arms that the index was built for.
+    pub variants: &'a [String],
+    /// The runs.
+    pub index: &'a RunIndex,
+    /// The verdicts that were supplied.
+    pub verdicts: &'a Verdicts,
+}
+
+/// Why the grading of a tree stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum TreeError {
+    /// A run directory cannot be listed.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// A verdict does not fit.
+    #[error(transparent)]
+    JudgeResults(#[from] JudgeResultsError),
+}
+
 /// Grades every run of an index.
 ///
-/// `project` is called on any thread with a run and the metadata object of its row; `consume` is called in report
-/// order. `cases` and `variants` are the lists that the index was built for.
+/// `project` is called on any thread with a run and what it was made of; `consume` is called in report order.
 ///
 /// # Errors
-/// The first error of `consume`, or of a run directory that cannot be listed; nothing more is graded then.
+/// The first error in report order: of `consume`, of a run directory that cannot be listed, of a verdict that does not
+/// fit its assertion. Nothing more is graded then.
 pub fn grade_tree<T, E>(
-    cases: &[&Case],
-    variants: &[String],
-    index: &RunIndex,
+    tree: Tree<'_>,
     options: &GradeOptions,
-    project: impl Fn(&GradedRun, &Node<'_>) -> T + Sync,
+    project: impl Fn(&GradedRun, RunView<'_>) -> T + Sync,
     mut consume: impl FnMut(GradedWith<T>) -> Result<(), E> + Send,
 ) -> Result<(), E>
 where
     T: Send,
-    E: From<LayoutError> + Send,
+    E: From<TreeError> + Send,
 {
-    let grade_batch = |slots: &[crate::runs::RunSlot]| -> Vec<Result<GradedWith<T>, LayoutError>> {
+    let Tree { suite, cases, variants, index, verdicts } = tree;
+    let grade_batch = |slots: &[RunSlot]| -> Vec<Result<GradedWith<T>, TreeError>> {
         slots
             .par_iter()
             .map(|slot| {
                 let case = cases[slot.case];
-                let subject = Subject { case, variant: &variants[slot.variant], slot };
+                let subject = Subject { suite, case, variant: &variants[slot.variant], slot, verdicts };
                 let evidence = index.read(slot, case.turns.len())?;
-                Ok(grade_run(subject, evidence, options, |run, metadata| {
-                    let projected = project(&run, metadata);
+                let graded = grade_run(subject, evidence, options, |run, view| {
+                    let projected = project(&run, view);
                     GradedWith { run, projected }
-                }))
+                })?;
+                Ok(graded)
             })
             .collect()
     };
-    let mut ready: Vec<Result<GradedWith<T>, LayoutError>> = Vec::new();
+    let mut ready: Vec<Result<GradedWith<T>, TreeError>> = Vec::new();
     for batch in index.slots().chunks(BATCH) {
         // the results of one batch are written while the next one is graded
         let (written, graded) = rayon::join(|| hand_on(std::mem::take(&mut ready), &mut consume), || grade_batch(batch));
@@ -62,8 +88,8 @@ where
     hand_on(ready, &mut consume)
 }
 
-fn hand_on<T, E: From<LayoutError>>(
-    results: Vec<Result<GradedWith<T>, LayoutError>>,
+fn hand_on<T, E: From<TreeError>>(
+    results: Vec<Result<GradedWith<T>, TreeError>>,
     consume: &mut impl FnMut(GradedWith<T>) -> Result<(), E>,
 ) -> Result<(), E> {
     for result in results {

@@ -105,6 +105,7 @@ pub fn evaluate(request: &Request<'_>) -> Result<Evaluated, EvaluationError> {
     let total = index.slots().len();
     let shown = |run: &GradedRun| index.shown_path_below(&run.path);
     grade_tree(
+        request.suite,
         &cases,
         &request.variants,
         &index,

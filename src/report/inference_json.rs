@@ -143,11 +143,27 @@ struct CaseBlock {
     estimate_with: Option<f64>,
     estimate_without: Option<f64>,
     change: Option<&'static str>,
+    class: &'static str,
+    within_case_test: WithinCaseTest,
+}
+
+#[derive(Serialize)]
+struct WithinCaseTest {
+    method: &'static str,
+    unit: &'static str,
+    runs_with: Option<usize>,
+    runs_without: Option<usize>,
+    p_two_sided: Option<f64>,
+    p_floor: Option<f64>,
+    p_bh: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
 }
 
 #[derive(Serialize)]
 struct Multiplicity {
     models: Family,
+    cases: Family,
 }
 
 #[derive(Serialize)]
@@ -221,6 +237,7 @@ fn case_block(case: &CaseContrast) -> CaseBlock {
     let rates = case.rates.as_ref();
     let delta = rates.map(UnitRates::delta);
     let zero = rational::rate(0, 1);
+    let test = case.within_case.as_ref().ok();
     CaseBlock {
         case_id: case.case_id.clone(),
         model: None,
@@ -236,6 +253,17 @@ fn case_block(case: &CaseContrast) -> CaseBlock {
             std::cmp::Ordering::Equal => "unchanged",
             std::cmp::Ordering::Greater => "improved",
         }),
+        class: case.class.code(),
+        within_case_test: WithinCaseTest {
+            method: "stratified-label-permutation",
+            unit: "run",
+            runs_with: test.map(|test| test.runs_with),
+            runs_without: test.map(|test| test.runs_without),
+            p_two_sided: test.map(|test| test.p_two_sided),
+            p_floor: test.map(|test| test.floor),
+            p_bh: case.p_bh,
+            reason: case.within_case.as_ref().err().map(|reason| reason.as_str()),
+        },
     }
 }
 
@@ -248,6 +276,7 @@ pub(super) fn block(inference: &Inference, blocked: usize, minimum_cases: usize)
     let qualifiers = [("all_pass", overall.all_pass()), ("all_fail", overall.all_fail())];
     let detectable = overall.smallest_detectable_lift.as_ref().map(|d| d.lift).map_err(|reason| *reason);
     let tests = inference.by_model.iter().filter(|model| model.p_holm.is_some()).count();
+    let case_tests = inference.by_case.iter().filter(|case| case.p_bh.is_some()).count();
     InferenceBlock {
         schema_version: 1,
         alpha,
@@ -295,6 +324,11 @@ pub(super) fn block(inference: &Inference, blocked: usize, minimum_cases: usize)
         by_case: inference.by_case.iter().map(case_block).collect(),
         multiplicity: Multiplicity {
             models: Family { method: "holm", tests, untested: inference.by_model.len() - tests },
+            cases: Family {
+                method: "benjamini-hochberg",
+                tests: case_tests,
+                untested: inference.by_case.len() - case_tests,
+            },
         },
         review_queue: inference
             .review_queue

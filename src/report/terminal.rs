@@ -30,12 +30,13 @@ const INTERVAL_FROM: usize = 48;
 const PLOT_CELLS: usize = 21;
 /// Cases listed under "Needs your eyes".
 const EYES_SHOWN: usize = 10;
+/// Widest column of reasons that names make room for.
+const WHY_WIDTH: usize = 10;
 /// Narrowest column of names.
 const NAME_FROM: usize = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Paint {
-    Plain,
     Bold,
     Good,
     Bad,
@@ -70,7 +71,6 @@ impl Page {
 
     fn paint(&self, paint: Paint, text: &str) -> String {
         let code = match paint {
-            Paint::Plain => return text.to_owned(),
             Paint::Bold => "1",
             Paint::Good => "1;32",
             Paint::Bad => "31",
@@ -229,7 +229,8 @@ impl Page {
             column("With", rows.iter().map(|row| row.with_skill.clone())),
             column("Lift", rows.iter().map(|row| self.own(&row.lift))),
         ];
-        let why = column("Why", rows.iter().map(|row| row.why.clone()));
+        // names matter more than reasons, which can go on in a second line
+        let why = column("Why", rows.iter().map(|row| row.why.clone())).min(WHY_WIDTH);
         let plot = if with_plot { PLOT_CELLS + 2 } else { 0 };
         let fixed = 4 + widths.iter().map(|width| width + 2).sum::<usize>() + plot + 2 + why;
         let names: Vec<String> = rows.iter().map(|row| self.name(&row.name)).collect();

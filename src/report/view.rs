@@ -290,9 +290,9 @@ fn why(case: &CaseContrast) -> String {
         let (zero, one) = (rational::rate(0, 1), rational::rate(1, 1));
         if rates.with_skill == rates.without_skill {
             if rates.with_skill == one {
-                words.push("passes in both arms");
+                words.push("all pass");
             } else if rates.with_skill == zero {
-                words.push("fails in both arms");
+                words.push("all fail");
             } else {
                 words.push("the same");
             }
@@ -344,8 +344,10 @@ fn blocked(analysis: &Analysis) -> String {
         return String::new();
     }
     let total = diagnostics.eligible + diagnostics.blocked;
+    let mut reasons: Vec<(&String, &usize)> = diagnostics.reasons.iter().collect();
+    reasons.sort_by(|(a, x), (b, y)| y.cmp(x).then_with(|| a.cmp(b)));
     let reasons: Vec<String> =
-        diagnostics.reasons.iter().map(|(code, count)| format!("{count} ({})", words::blocked_reason(code))).collect();
+        reasons.into_iter().map(|(code, count)| format!("{} ({count})", words::blocked_reason(code))).collect();
     let verb = if diagnostics.blocked == 1 { "is" } else { "are" };
     format!("{} of {} {verb} blocked: {}.", diagnostics.blocked, numbers::counted(total, "pair", "pairs"), reasons.join(", "))
 }

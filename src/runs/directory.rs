@@ -10,9 +10,12 @@ use std::rc::Rc;
 use rustix::fs::{Mode, OFlags};
 use skill_lift_contract::ContentDigest;
 
-use super::limits::describe_bytes;
+use super::events::{self, Events};
+use super::limits::{Limits, describe_bytes};
 use super::listing::{EntryKind, Listing, ListingError};
+use super::metrics::{self, Metrics};
 use super::warning::{RunWarning, WarningCode};
+use crate::json;
 
 /// Why a file of a run cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -56,6 +59,8 @@ pub struct RunDirectory {
     canonical: OnceCell<Option<PathBuf>>,
     listing: Option<Listing>,
     contents: HashMap<String, Contents>,
+    events: Option<Rc<Events>>,
+    metrics: Option<Rc<Metrics>>,
     digests: Vec<(String, ContentDigest)>,
     warnings: Vec<RunWarning>,
     entry_limit: usize,
@@ -83,6 +88,8 @@ impl RunDirectory {
             canonical: OnceCell::new(),
             listing,
             contents: HashMap::new(),
+            events: None,
+            metrics: None,
             digests: Vec::new(),
             warnings: Vec::new(),
             entry_limit,
@@ -186,6 +193,39 @@ impl RunDirectory {
         let name = if self.relative.is_empty() { path.to_owned() } else { format!("{}/{path}", self.relative) };
         self.digests.push((name, ContentDigest::of(&bytes)));
         Ok(Rc::new(bytes))
+    }
+
+    /// The events of the run; read and typed at the first call, whatever the limits of later ones.
+    pub fn events(&mut self, limit: u64) -> Rc<Events> {
+        if let Some(known) = &self.events {
+            return Rc::clone(known);
+        }
+        let events = Rc::new(events::read(self.read(events::FILE_NAME, limit)));
+        self.events = Some(Rc::clone(&events));
+        events
+    }
+
+    /// What the run measured, from all files that say it; those that cannot be read say nothing.
+    pub fn metrics(&mut self) -> Rc<Metrics> {
+        if let Some(known) = &self.metrics {
+            return Rc::clone(known);
+        }
+        let contents: Vec<_> = metrics::FILE_NAMES.iter().filter_map(|name| self.sidecar(name)).collect();
+        let parsed = contents.iter().filter_map(|bytes| {
+            let text = std::str::from_utf8(bytes).ok()?;
+            json::parse(text, json::Limits::SIDECAR).ok()
+        });
+        let metrics = Rc::new(Metrics::merge(&parsed.filter(|node| node.members().is_some()).collect::<Vec<_>>()));
+        self.metrics = Some(Rc::clone(&metrics));
+        metrics
+    }
+
+    /// A file that was read before under its own limit, or is read now under the usual one.
+    fn sidecar(&mut self, name: &str) -> Option<Rc<Vec<u8>>> {
+        match self.contents.get(name) {
+            Some(known) => known.clone().ok(),
+            None => self.read(name, Limits::default().sidecar_bytes).ok(),
+        }
     }
 
     /// Whether a regular file exists inside the run, links resolved.

@@ -6,18 +6,22 @@
 
 mod artifact_set;
 pub mod directory;
+pub mod events;
 pub mod evidence;
 pub mod index;
 pub mod limits;
 mod listing;
+pub mod metrics;
 mod output;
 pub mod sidecar;
 pub mod warning;
 
 pub use directory::{FileProblem, RunDirectory};
+pub use events::{Event, EventKind, EventLog, EventStatus, Events, EventsProblem};
 pub use evidence::{RunEvidence, TurnEvidence};
 pub use index::{IndexOptions, LayoutError, OnDuplicate, RunIndex, RunSlot};
 pub use limits::Limits;
+pub use metrics::{Metrics, Signal};
 pub use output::{Output, OutputPlace};
 pub use sidecar::{Execution, Sidecars};
 pub use warning::{RunWarning, WarningCode};

@@ -54,7 +54,8 @@ pub struct LabelingCounts {
     pub equal: BigUint,
 }
 
-/// The result of the stratified permutation test. Probabilities are in 0..=1 and exact up to one rounding.
+/// The result of the stratified permutation test. Probabilities are in 0..=1, exact up to one rounding; one
+/// below the range of an `f64` (about 1e-323) rounds to 0 there, while the counts keep it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PermutationTest {
     /// Strata with runs in both arms; the others are left out.
@@ -73,7 +74,7 @@ pub struct PermutationTest {
     pub p_greater: f64,
     /// Chance of a sum at least as small (alternative: the skill harms).
     pub p_less: f64,
-    /// Two-sided mid-p: ties count half (Lancaster 1961 *JASA* 56:223).
+    /// Two-sided mid-p: ties count half (Lancaster 1961 *JASA* 56:223); 1 when all rates are equal.
     pub mid_p: f64,
     /// The smallest two-sided p that these rates can give, whatever their labels.
     pub floor: f64,
@@ -128,7 +129,8 @@ pub fn permutation_test(strata: &[Stratum<'_>]) -> Result<PermutationTest, Withh
     let n = laws.len();
     let problem = Problem::new(laws)?;
     let counts = problem.counts();
-    let doubled = &counts.total * 2_u32;
+    let mid_hits = &counts.two_sided + &counts.two_sided_strict;
+    let mid_p = quotient_to_f64(&mid_hits, &(&counts.total * 2_u32));
     Ok(PermutationTest {
         strata: n,
         informative: problem.informative,
@@ -138,7 +140,7 @@ pub fn permutation_test(strata: &[Stratum<'_>]) -> Result<PermutationTest, Withh
         p_two_sided: quotient_to_f64(&counts.two_sided, &counts.total),
         p_greater: quotient_to_f64(&counts.greater, &counts.total),
         p_less: quotient_to_f64(&counts.less, &counts.total),
-        mid_p: quotient_to_f64(&(&counts.two_sided + &counts.two_sided_strict), &doubled),
+        mid_p: if problem.informative == 0 { 1.0 } else { mid_p },
         floor: quotient_to_f64(&problem.fewest_hits(), &counts.total),
         counts,
     })

@@ -67,9 +67,12 @@ pub(super) fn read(report: &mut Report<'_>, root: &Node<'_>) -> Vec<Ablation> {
             (None, _) => report.error(RULE, item.span, "missing id"),
             (Some(id), None) => {
                 let help = "lower-case letters, digits and hyphens, beginning with a letter or digit";
-                report
-                    .at(format!("ablation {}", id.python_repr()))
-                    .error_with_help(RULE, id.span, "id must be a slug", help);
+                report.at(format!("ablation {}", id.python_repr())).error_with_help(
+                    RULE,
+                    id.span,
+                    "id must be a slug",
+                    help,
+                );
             }
             (Some(id), Some(slug)) if !seen.insert(slug) => {
                 report.at(format!("ablation {slug}")).error(RULE, id.span, "id is not unique");
@@ -197,7 +200,8 @@ fn check_component(report: &mut Report<'_>, node: &Node<'_>, skill_paths: &[Stri
         }
     }
     let path = target.and_then(|target| target.get("path")).and_then(Node::as_str).unwrap_or_default();
-    if mechanism.required_key == "path" && path.rsplit('/').find(|part| !matches!(*part, "" | ".")) == Some("SKILL.md") {
+    if mechanism.required_key == "path" && path.rsplit('/').find(|part| !matches!(*part, "" | ".")) == Some("SKILL.md")
+    {
         let message = format!("{} may not target SKILL.md", mechanism.name);
         report.error_with_help(RULE, span_of("target"), message, "use frontmatter_field, section, list_item or patch");
     }
@@ -267,7 +271,8 @@ pub(super) fn warn_dangling(report: &mut Report<'_>, root: &Node<'_>, cases: &[C
             for (key, what, known) in [("cases", "case", &ids), ("assertions", "assertion", &labels)] {
                 for name in entry.get(key).and_then(Node::items).unwrap_or_default() {
                     if let Some(text) = name.as_str().filter(|text| !known.contains(text)) {
-                        let message = format!("expected_regressions names an unknown {what} {}", python::repr_str(text));
+                        let message =
+                            format!("expected_regressions names an unknown {what} {}", python::repr_str(text));
                         report.warn(RULE, name.span, message);
                     }
                 }

@@ -53,16 +53,9 @@ fn own_fields(assertion_type: AssertionType) -> &'static [&'static str] {
         T::SkillInvoked => &["expected"],
         T::CommandRan | T::CommandNotRan => &["pattern", "value"],
         T::CommandOrder => &["patterns"],
-        T::ToolCall => &[
-            "tool",
-            "pattern",
-            "expected_no_call",
-            "required_calls",
-            "call_set",
-            "order",
-            "min_count",
-            "max_count",
-        ],
+        T::ToolCall => {
+            &["tool", "pattern", "expected_no_call", "required_calls", "call_set", "order", "min_count", "max_count"]
+        }
         T::ToolCountLe => &["tool", "max", "value"],
         T::NoRepeatedCommandLoop => &["max_repeats", "max", "value"],
         T::TotalTokensLe | T::ElapsedSecondsLe | T::CommandCountLe => &["max", "value"],
@@ -81,7 +74,8 @@ fn own_fields(assertion_type: AssertionType) -> &'static [&'static str] {
 
 /// `name`, else `description`, else the type; the first that is not empty.
 pub(super) fn written_label(node: &Node<'_>) -> String {
-    let named = ["name", "description", "type"].into_iter().filter_map(|key| node.get(key)).find(|value| value.is_truthy());
+    let named =
+        ["name", "description", "type"].into_iter().filter_map(|key| node.get(key)).find(|value| value.is_truthy());
     named.or_else(|| node.get("type")).map_or_else(|| "None".to_owned(), Node::python_str)
 }
 
@@ -114,8 +108,7 @@ pub(super) fn read(
         let message = format!("{key} must be a string");
         report.optional(node, key, "label-shape", Node::as_str, &message);
     }
-    let ignore_case =
-        report.optional(node, "ci", "boolean-field", Node::as_bool, "ci must be boolean").unwrap_or(true);
+    let ignore_case = report.optional(node, "ci", "boolean-field", Node::as_bool, "ci must be boolean").unwrap_or(true);
     let severity = read_severity(report, node, assertion_type);
     let oracle = read_oracle(report, node, assertion_type);
     let depends_on = report
@@ -139,6 +132,7 @@ pub(super) fn read(
     Some(Assertion {
         assertion_type,
         label: written_label(&expanded),
+        written_label: written_label(node),
         severity,
         oracle,
         variants,
@@ -249,7 +243,8 @@ fn read_at_least(report: &mut Report<'_>, node: &Node<'_>, assertion_type: Asser
         report.error_with_help(rule, value.span, "atLeast is only valid on scored assertions", help);
         return None;
     }
-    if let Some(key) = ["dynamic_rubric", "per_step"].into_iter().find(|key| node.get(key).is_some_and(Node::is_truthy)) {
+    if let Some(key) = ["dynamic_rubric", "per_step"].into_iter().find(|key| node.get(key).is_some_and(Node::is_truthy))
+    {
         report.error(rule, value.span, format!("atLeast cannot be combined with {key}"));
     }
     report.optional(node, "atLeast", rule, shape::within(0.0, 1.0), "atLeast must be a number in [0, 1]")

@@ -124,7 +124,10 @@ pub(super) fn read(
         let items = items.unwrap_or_default();
         read_turns.push(Turn {
             prompt: turn.get("prompt").and_then(Node::as_str).unwrap_or_default().to_owned(),
-            assertions: read_assertions(report, environment, items, &place, Some(number)).into_iter().flatten().collect(),
+            assertions: read_assertions(report, environment, items, &place, Some(number))
+                .into_iter()
+                .flatten()
+                .collect(),
         });
     }
     let assertions: Vec<_> = assertions.into_iter().flatten().collect();
@@ -282,7 +285,8 @@ fn is_date(text: &str) -> bool {
         if digits { part.parse::<u32>().ok() } else { None }
     };
     let is_year = parts[0].len() == 4 && number(parts[0], 4).is_some();
-    let in_range = |at: usize, high: u32| parts.get(at).is_none_or(|part| number(part, 2).is_some_and(|n| n >= 1 && n <= high));
+    let in_range =
+        |at: usize, high: u32| parts.get(at).is_none_or(|part| number(part, 2).is_some_and(|n| n >= 1 && n <= high));
     is_year && parts.len() <= 3 && in_range(1, 12) && in_range(2, 31)
 }
 

@@ -45,7 +45,14 @@ pub enum Check {
     /// The answer (or an artifact) equals a reference file of the suite.
     GoldenOutput { reference: String, artifact: Option<String>, normalize: Normalize },
     /// The answer (or an artifact) is similar to a text.
-    Similarity { expected: String, artifact: Option<String>, threshold: f64, mode: SimilarityMode, autojunk: bool, matching: TextMatching },
+    Similarity {
+        expected: String,
+        artifact: Option<String>,
+        threshold: f64,
+        mode: SimilarityMode,
+        autojunk: bool,
+        matching: TextMatching,
+    },
     /// JSON in the answer (or in a file) satisfies a schema of the supported subset.
     StructuredOutput { path: Option<String>, schema: Node<'static> },
     /// A program of the suite accepts the run directory.

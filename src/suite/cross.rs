@@ -28,7 +28,8 @@ fn check_list(report: &mut Report<'_>, assertions: &[Assertion], prefix: &str, j
         let shown = python::repr_str(&format!("{prefix}{}", assertion.label));
         let twin = seen.insert(&assertion.label, qualitative);
         if qualitative && !judged.insert(format!("{prefix}{}", assertion.label)) {
-            let message = format!("two judged assertions have the label {shown}; their verdicts could not be told apart");
+            let message =
+                format!("two judged assertions have the label {shown}; their verdicts could not be told apart");
             report.error_with_help("judge-labels", assertion.span, message, "give each of them a `name`");
         } else if twin.is_some_and(|twin| !(twin && qualitative)) {
             let message = format!("two assertions have the label {shown}; give each of them a `name`");

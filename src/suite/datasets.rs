@@ -104,9 +104,7 @@ impl Dataset<'_, '_> {
     fn check(&self, report: &mut Report<'_>) {
         let shown = python::repr_str(&self.id);
         if self.rows.is_empty() {
-            report
-                .at(format!("dataset {shown}"))
-                .error(RULE, self.span, "must be a non-empty list of row objects");
+            report.at(format!("dataset {shown}")).error(RULE, self.span, "must be a non-empty list of row objects");
         }
         for (number, (offset, row)) in (1..).zip(&self.rows) {
             let place = format!("dataset {shown} row #{number}");
@@ -180,8 +178,12 @@ impl Dataset<'_, '_> {
     /// Warns of placeholders in a template's prompt that no row fills although others are.
     pub(super) fn warn_unfilled(&self, report: &mut Report<'_>, case: &Node<'_>) {
         let Some(prompt) = case.get("prompt") else { return };
-        let names: HashSet<&str> =
-            self.rows.iter().flat_map(|(_, row)| row.members().unwrap_or_default()).map(|cell| cell.key.as_ref()).collect();
+        let names: HashSet<&str> = self
+            .rows
+            .iter()
+            .flat_map(|(_, row)| row.members().unwrap_or_default())
+            .map(|cell| cell.key.as_ref())
+            .collect();
         let written = placeholders(prompt.as_str().unwrap_or_default());
         if !written.iter().any(|name| names.contains(name)) {
             return;
@@ -199,7 +201,12 @@ fn placeholders(text: &str) -> Vec<&str> {
         word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     };
-    text.split('{').skip(1).filter_map(|tail| tail.split_once('}')).map(|(word, _)| word).filter(|word| is_word(word)).collect()
+    text.split('{')
+        .skip(1)
+        .filter_map(|tail| tail.split_once('}'))
+        .map(|(word, _)| word)
+        .filter(|word| is_word(word))
+        .collect()
 }
 
 fn warn_of_order(report: &mut Report<'_>, cells: &[Member<'_>]) {

@@ -114,7 +114,14 @@ pub(super) fn check_reference_answer(
         report.error(rule, span, "a hidden case keeps its reference answer in a file: use `reference_answer_ref`");
     }
     if let Some(path) = reference {
-        check_file(report, environment, "reference_answer_ref", path, span, hidden && !environment.options.strict_holdback);
+        check_file(
+            report,
+            environment,
+            "reference_answer_ref",
+            path,
+            span,
+            hidden && !environment.options.strict_holdback,
+        );
     }
 }
 

@@ -34,12 +34,12 @@ pub(super) fn expand_preset<'n, 'a>(node: &'n Node<'a>, assertion_type: Assertio
     }
     let mut expanded = node.clone();
     if let Value::Object(members) = &mut expanded.value {
-            let rubric = FACTUALITY_RUBRIC.iter().map(|line| text_node(line, node.span)).collect();
-            fill(members, node.span, "name", Value::String("factuality".into()));
-            if let Ok(threshold) = parse("4", Limits::SUITE) {
-                fill(members, node.span, "threshold", threshold.value);
-            }
-            fill(members, node.span, "rubric", Value::Array(rubric));
+        let rubric = FACTUALITY_RUBRIC.iter().map(|line| text_node(line, node.span)).collect();
+        fill(members, node.span, "name", Value::String("factuality".into()));
+        if let Ok(threshold) = parse("4", Limits::SUITE) {
+            fill(members, node.span, "threshold", threshold.value);
+        }
+        fill(members, node.span, "rubric", Value::Array(rubric));
     }
     Cow::Owned(expanded)
 }
@@ -64,7 +64,8 @@ pub(super) fn read(
     assertion_type: AssertionType,
     scope: Scope,
 ) -> Option<Check> {
-    if let Some(preset) = node.get("preset").filter(|preset| !preset.is_null() && preset.as_str() != Some("factuality")) {
+    if let Some(preset) = node.get("preset").filter(|preset| !preset.is_null() && preset.as_str() != Some("factuality"))
+    {
         let message = format!("unknown judge preset {}; known: ['factuality']", preset.python_repr());
         report.error(RULE, preset.span, message);
     }

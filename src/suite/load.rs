@@ -335,3 +335,186 @@ fn read_cases(
     }
     cases
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::suite::{Check, OracleTier, Severity};
+
+    struct Folder(tempfile::TempDir);
+
+    impl Folder {
+        fn new(files: &[(&str, &str)]) -> Self {
+            let folder = Self(tempfile::tempdir().unwrap());
+            for (path, text) in files {
+                let path = folder.0.path().join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+            folder
+        }
+
+        fn load(&self, fields: &str, options: &LoadOptions) -> Loaded {
+            let path = self.0.path().join("evals/shared-benchmark.json");
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let head = r#""version": 2, "skill_name": "s", "skill_paths": ["SKILL.md"]"#;
+            fs::write(&path, format!("{{{head}, {fields}}}")).unwrap();
+            load(&path, options)
+        }
+    }
+
+    fn case(fields: &str) -> String {
+        format!(r#""cases": [{{"id": "c", "split": "tune", "prompt": "p", {fields}}}]"#)
+    }
+
+    fn lines(loaded: &Loaded, level: Level) -> Vec<String> {
+        loaded.diagnostics.all().iter().filter(|found| found.level == level).map(Diagnostic::line).collect()
+    }
+
+    #[test]
+    fn all_errors_are_found_in_the_order_of_the_checks() {
+        let fields = r#"
+            "judge": {"model": ""},
+            "datasets": {"d": [{"a": 1}, {"a": null}]},
+            "cases": [
+                {"id": "a", "split": "tune", "prompt": "p", "reference_score": true,
+                 "assertions": [{"type": "contains"}, {"type": "contains", "value": "x", "depends_on": "nobody"}]},
+                {"split": "all"},
+                {"id": "t", "split": "tune", "turns": [{"prompt": "p", "assertions": [{"type": "regex", "pattern": "x", "sevrity": 1}]}]}
+            ],
+            "ablations": [{"id": "Up", "removed_component": "r"}, {"id": "x", "removed_component": "r", "mechanism": "section"}]"#;
+        let loaded = Folder::new(&[]).load(fields, &LoadOptions::default());
+        assert!(loaded.suite.is_none());
+        let expected = [
+            "manifest.judge.model must be a non-empty string",
+            "dataset 'd' row #2: key 'a' must be a string, a number or a boolean, since it is filled into text",
+            "a: reference_score must be a number in [0, 1]",
+            "a: assertion #0: contains needs a non-empty string operand",
+            "a: assertion 'contains' depends_on unknown assertion 'nobody'",
+            "case #1: missing string id",
+            "case #1: split must be one of ['holdback', 'holdout', 'tune']",
+            "t: turn #1 assertion #0: has unknown field(s): sevrity",
+            "ablation 'Up': id must be a slug",
+            "ablation x: section target missing 'heading'",
+        ];
+        assert_eq!(lines(&loaded, Level::Error), expected);
+        let typo = loaded.diagnostics.errors().find(|error| error.rule == "unknown-assertion-field").unwrap();
+        assert_eq!(typo.help.as_deref(), Some("did you mean `severity`?"));
+        let (source, span) = typo.source.as_ref().unwrap();
+        assert_eq!(&source.text[span.start..span.end], "\"sevrity\"");
+    }
+
+    #[test]
+    fn templates_are_expanded_from_inline_rows_and_files() {
+        let folder = Folder::new(&[("evals/rows.jsonl", "{\"id\": \"x\", \"who\": \"Ann\"}\n\n{\"who\": true}\n")]);
+        let fields = r#""dataset_files": {"d": "rows.jsonl"}, "cases": [
+            {"id": "t", "split": "tune", "template": "d", "prompt": "Greet {who}.",
+             "assertions": [{"type": "contains", "value": "{who}!"}]}]"#;
+        let suite = folder.load(fields, &LoadOptions::default()).suite.unwrap();
+        let ids: Vec<_> = suite.cases.iter().map(|case| case.id.as_str()).collect();
+        assert_eq!(ids, ["t-x", "t-2"]);
+        assert_eq!(suite.cases[1].prompt.as_deref(), Some("Greet True."));
+        assert_eq!(suite.cases[1].dataset.as_deref(), Some("d"));
+        assert!(matches!(&suite.cases[0].assertions[0].check, Check::Contains { needle, .. } if needle == "Ann!"));
+    }
+
+    #[test]
+    fn derived_values_of_assertions() {
+        let fields = case(
+            r#""reference_graded_score": 4, "assertions": [
+                {"type": "factuality", "depends_on": "g"},
+                {"type": "script", "name": "s", "command": "true", "atLeast": 0.5},
+                {"type": "contains", "name": "g", "value": "x", "critical": true, "except_variants": ["without_skill"]}]"#,
+        );
+        let suite = Folder::new(&[]).load(&fields, &LoadOptions::default()).suite.unwrap();
+        let case = &suite.cases[0];
+        assert_eq!(case.reference_floor, Some(0.75));
+        let [judged, script, contains] = case.assertions.as_slice() else { panic!("three assertions") };
+        assert_eq!(
+            (judged.label.as_str(), judged.severity, judged.oracle),
+            ("factuality", Severity::Soft, OracleTier::Live)
+        );
+        let Check::Judgement { assertion } = &judged.check else { panic!("a judgement") };
+        assert_eq!(assertion.get("threshold").unwrap().python_repr(), "4");
+        assert_eq!(assertion.get("rubric").unwrap().items().unwrap().len(), 4);
+        assert_eq!((script.severity, script.oracle, script.at_least), (Severity::Soft, OracleTier::Demo, Some(0.5)));
+        assert_eq!(contains.severity, Severity::Critical);
+        assert!(contains.variants.includes("with_skill") && !contains.variants.includes("without_skill"));
+    }
+
+    #[test]
+    fn rules_of_the_strict_contract_warn_until_asked() {
+        let folder = Folder::new(&[]);
+        let fields = case(r#""kind": "trigger", "assertions": [{"type": "judge"}]"#);
+        let loaded = folder.load(&fields, &LoadOptions::default());
+        assert!(loaded.suite.is_some());
+        let expected = [
+            "c: a trigger case needs should_trigger",
+            "c: assertion #0: qualitative assertion needs an anchored rubric or prompt",
+        ];
+        assert_eq!(lines(&loaded, Level::Strict), expected);
+        let strict = LoadOptions { strict_contract: true, ..LoadOptions::default() };
+        let loaded = folder.load(&fields, &strict);
+        assert!(loaded.suite.is_none());
+        assert_eq!(lines(&loaded, Level::Error), expected);
+    }
+
+    #[test]
+    fn files_stay_in_the_folder_of_the_suite() {
+        let folder = Folder::new(&[("out/a.txt", "a"), ("evals/in/a.txt", "a"), ("evals/b/a.txt", "b")]);
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("../out/a.txt", folder.0.path().join("evals/link.txt")).unwrap_or_default();
+        let error = |files: &str| {
+            let loaded = folder.load(&case(&format!(r#""files": [{files}]"#)), &LoadOptions::default());
+            loaded.diagnostics.errors().next().map(|error| error.rule)
+        };
+        assert_eq!(error(r#""in/a.txt""#), None);
+        assert_eq!(error(r#""../out/a.txt""#), Some("external-path"));
+        #[cfg(unix)]
+        assert_eq!(error(r#""link.txt""#), Some("external-path"));
+        assert_eq!(error(r#""in""#), Some("not-a-file"));
+        assert_eq!(error(r#""nope.txt""#), Some("missing-file"));
+        assert_eq!(error(r#""in/a.txt", "b/a.txt""#), Some("fixture-names"));
+        let open = LoadOptions { allow_external_files: true, ..LoadOptions::default() };
+        let loaded = folder.load(&case(r#""files": ["../out/a.txt"]"#), &open);
+        assert_eq!(lines(&loaded, Level::Warning).len(), 2); // the path, and the skill path that does not exist
+        assert!(loaded.suite.is_some());
+    }
+
+    #[test]
+    fn unreadable_suites_have_one_clear_error() {
+        let folder =
+            Folder::new(&[("bad.json", "{"), ("list.json", "[]"), ("suite.yaml", "version: 2"), ("big.json", "{}   ")]);
+        fs::write(folder.0.path().join("latin.json"), [b'"', 0xe9, b'"']).unwrap();
+        let small = LoadOptions { max_bytes: 4, ..LoadOptions::default() };
+        for (name, expected) in [
+            ("bad.json", "invalid JSON in "),
+            ("list.json", "must contain a JSON object"),
+            ("suite.yaml", "suites in YAML are not read yet"),
+            ("big.json", "is larger than 4 bytes"),
+            ("latin.json", "is not valid UTF-8 (at byte 1)"),
+            ("none.json", "no such file: "),
+            ("", "is a folder, not a file"),
+        ] {
+            let loaded = load(&folder.0.path().join(name), &small);
+            let found = lines(&loaded, Level::Error);
+            assert!(found.len() == 1 && found[0].contains(expected), "{name}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn the_digest_covers_files_and_the_kind_of_numbers() {
+        let digest = |number: &str, text: &str| {
+            let folder = Folder::new(&[("evals/p.md", text)]);
+            let fields = format!(r#""cases": [{{"id": "c", "split": "tune", "prompt_ref": "p.md", "n": {number}}}]"#);
+            folder.load(&fields, &LoadOptions::default()).suite.unwrap().digest
+        };
+        assert_eq!(digest("1", "a"), digest("1", "a"));
+        assert_ne!(digest("1", "a"), digest("1.0", "a"));
+        assert_ne!(digest("1", "a"), digest("1", "b"));
+        // hashlib.sha256 over json.dumps(payload, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        assert_eq!(digest("1", "a"), "sha256:7e037ae6d6f9eabe8fbbec8a4524deaa11bb4074790aa62df63f615034019103");
+    }
+}

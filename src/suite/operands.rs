@@ -95,7 +95,12 @@ impl<'o, 'a> Operands<'o, '_, 'a> {
         Some(present.first().map(|member| &member.value))
     }
 
-    fn required<T>(&mut self, keys: &[&str], read: impl FnOnce(&'o Node<'a>) -> Option<T>, must: &str) -> Option<(T, Span)> {
+    fn required<T>(
+        &mut self,
+        keys: &[&str],
+        read: impl FnOnce(&'o Node<'a>) -> Option<T>,
+        must: &str,
+    ) -> Option<(T, Span)> {
         let operand = self.one_of(keys)?;
         let span = operand.map_or(self.node.span, |operand| operand.span);
         let value = operand.and_then(read);

@@ -53,7 +53,11 @@ pub fn print_failures(diagnostics: &Diagnostics, writer: &mut dyn Write, width: 
 /// Replaces what a terminal would obey (control characters, changes of direction) by a visible form.
 pub fn escape(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut shown, character| {
-        if is_obeyed(character) { shown.extend(character.escape_unicode()) } else { shown.push(character) }
+        if is_obeyed(character) {
+            shown.extend(character.escape_unicode())
+        } else {
+            shown.push(character)
+        }
         shown
     })
 }
@@ -281,6 +285,6 @@ mod tests {
         let shown = rendered(&text, "7");
         assert!(shown.len() < 2_000, "{}", shown.len());
         assert!(shown.contains("\"kind\": 7, \"b\""), "{shown}");
-        assert!(shown.contains("suite.json:1:100020"), "{shown}");
+        assert!(shown.contains("suite.json:1:100019"), "{shown}");
     }
 }

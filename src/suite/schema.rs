@@ -33,10 +33,8 @@ fn check_at(report: &mut Report<'_>, schema: &Node<'_>, path: &str) {
         refuse(report, schema.span, path, &format!("unsupported keyword(s): {}", unknown.join(", ")));
     }
     let types = check_types(report, schema, path);
-    let keywords = [
-        ("object", ["properties", "required", "additionalProperties"]),
-        ("array", ["items", "minItems", "maxItems"]),
-    ];
+    let keywords =
+        [("object", ["properties", "required", "additionalProperties"]), ("array", ["items", "minItems", "maxItems"])];
     for (needed, keys) in keywords {
         for key in keys {
             if let Some(member) = schema.member(key).filter(|_| !types.iter().any(|name| name == needed)) {

@@ -44,7 +44,8 @@ pub(super) fn read(report: &mut Report<'_>, environment: &Environment, node: &No
 
 fn check_part(report: &mut Report<'_>, environment: &Environment, part: &str, is_first: bool, span: Span) {
     let has_suffix = SUFFIXES.iter().any(|suffix| part.ends_with(suffix));
-    let found = if part.contains('{') || part.contains('\0') { Rc::new(Found::Missing) } else { environment.files.find(part) };
+    let found =
+        if part.contains('{') || part.contains('\0') { Rc::new(Found::Missing) } else { environment.files.find(part) };
     let names_a_path = part.starts_with('/') || part.contains('/') || has_suffix;
     if names_a_path && !part.contains('{') && *found == Found::Missing {
         report.error(RULE, span, format!("script path does not exist: {part}"));
@@ -54,7 +55,10 @@ fn check_part(report: &mut Report<'_>, environment: &Environment, part: &str, is
         return;
     };
     let is_interpreter = |token: &str| {
-        is_first && token.starts_with('/') && !SUFFIXES.iter().any(|suffix| token.ends_with(suffix)) && Path::new(token).is_file()
+        is_first
+            && token.starts_with('/')
+            && !SUFFIXES.iter().any(|suffix| token.ends_with(suffix))
+            && Path::new(token).is_file()
     };
     if tokens.first().is_some_and(|token| token == part && is_interpreter(token)) {
         return;
@@ -65,12 +69,9 @@ fn check_part(report: &mut Report<'_>, environment: &Environment, part: &str, is
     });
     let real_path = found.real_path();
     let outside = real_path.is_some_and(|path| !environment.files.contains(path));
-    if let Some(path) = real_path.filter(|path| !path.starts_with(&environment.repository_root)) {
-        if outside && (path.is_file() || path.is_dir()) {
-            let message = format!("script path leads out of the repository: {part}");
-            report.error(RULE, span, message);
-            return;
-        }
+    if real_path.is_some_and(|path| outside && !path.starts_with(&environment.repository_root) && !is_device(path)) {
+        report.error(RULE, span, format!("script path leads out of the repository: {part}"));
+        return;
     }
     if leaves.is_some() || outside {
         let shown = leaves.map_or(part, |(_, token)| token);
@@ -79,6 +80,10 @@ fn check_part(report: &mut Report<'_>, environment: &Environment, part: &str, is
     } else if let Found::File(path, _) = &*found {
         check_oracle(report, environment, part, path, span);
     }
+}
+
+fn is_device(path: &Path) -> bool {
+    !path.is_file() && !path.is_dir()
 }
 
 fn check_oracle(report: &mut Report<'_>, environment: &Environment, part: &str, path: &Path, span: Span) {

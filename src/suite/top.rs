@@ -193,7 +193,8 @@ pub(super) fn cases<'n, 'a>(report: &mut Report<'_>, root: &'n Node<'a>) -> &'n 
     let cases = report.optional(root, "cases", SHAPE, shape::items, must);
     let is_list = root.get("cases").is_none_or(|cases| cases.items().is_some());
     if is_list && cases.is_none_or(<[_]>::is_empty) {
-        let span = root.get("cases").map_or(Span { start: root.span.start, end: root.span.start + 1 }, |node| node.span);
+        let span =
+            root.get("cases").map_or(Span { start: root.span.start, end: root.span.start + 1 }, |node| node.span);
         report.warn(SHAPE, span, "the suite has no cases");
     }
     cases.unwrap_or_default()

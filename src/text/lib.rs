@@ -3,6 +3,7 @@
 //! Verdicts and evidence must agree, byte for byte, with what CPython 3.11 (Unicode 14.0) computes, so nothing here
 //! leans on the nearest Rust function without having been compared with CPython over every code point.
 
+pub mod difflib;
 pub mod pattern;
 pub mod python;
 mod unicode;

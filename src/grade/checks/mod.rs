@@ -1,15 +1,23 @@
 //! One file a family of checks. Each turns a check and the evidence of a run into a [`Finding`].
 
+mod efficiency;
 mod file;
+mod golden;
 mod literal;
 mod pattern;
+mod process;
+mod script;
+mod similarity;
+mod structured;
 
+use skill_lift_text::python;
 use skill_lift_text::view::Comparison;
 
 use super::answer::Answer;
 use super::outcome::{Availability, Normalization, Outcome};
+use super::run::GradeOptions;
 use crate::runs::RunDirectory;
-use crate::suite::Check;
+use crate::suite::{Check, Suite};
 
 /// What a check found.
 #[derive(Debug)]
@@ -18,6 +26,8 @@ pub struct Finding {
     pub outcome: Outcome,
     /// What was seen, in full length.
     pub evidence: String,
+    /// The score of a check that measures one; without it the score mirrors pass and fail.
+    pub score: Option<f64>,
     /// The view that was compared, for text checks.
     pub comparison: Option<Comparison>,
     /// What the view changed.
@@ -31,15 +41,28 @@ impl Finding {
         Self {
             outcome: Outcome::from_passed(passed),
             evidence,
+            score: None,
             comparison: None,
             normalization: None,
             availability: Availability::Complete,
         }
     }
 
+    /// Replaces the check's own rule by a smallest score.
+    pub(super) fn require_at_least(&mut self, score: f64, at_least: f64) {
+        let (shown, limit) = (python::format_g(score), python::format_g(at_least));
+        self.outcome = Outcome::from_passed(score >= at_least);
+        self.evidence.push_str(&format!(" (score={shown}, atLeast={limit})"));
+    }
+
     /// A check that fails because what it needs was not observed.
     fn unobserved(evidence: &str) -> Self {
         Self { availability: Availability::Partial, ..Self::decided(false, evidence.to_owned()) }
+    }
+
+    /// A check of a type that is not graded.
+    fn unsupported() -> Self {
+        Self::unresolved(Outcome::Unsupported, "checks of this type are not graded by this version".to_owned())
     }
 
     /// A check that is neither passed nor failed.
@@ -52,10 +75,14 @@ impl Finding {
 pub struct Evidence<'e, 'a> {
     /// The answer; empty when there is none.
     pub answer: &'e Answer<'a>,
-    /// The folder that paths are relative to.
+    /// The folder that paths are relative to: the run directory, or that of a turn.
     pub directory: &'e mut RunDirectory,
-    /// Bytes of a file that a check may read.
-    pub artifact_bytes: u64,
+    /// Path of the file that the answer was read from, relative to that folder.
+    pub output_path: &'e str,
+    /// The suite, for reference files and oracles.
+    pub suite: &'e Suite,
+    /// How runs are graded.
+    pub options: &'e GradeOptions,
 }
 
 /// Evaluates a check. Judgements are not evaluated here: they are supplied from outside.
@@ -69,25 +96,28 @@ pub fn evaluate(check: &Check, evidence: &mut Evidence<'_, '_>) -> Finding {
         Check::NotRegex { pattern, comparison } => pattern::not_regex(pattern, *comparison, evidence.answer),
         Check::FileExists { path } => file::file_exists(path, evidence),
         Check::JsonFieldEquals { path, field, equals } => file::json_field_equals(path, field, equals, evidence),
-        Check::Script { .. } => Finding::unobserved(
-            "script assertion skipped; rerun grade/benchmark with --allow-scripts to execute repo-owned oracle commands",
-        ),
-        Check::GoldenOutput { .. }
-        | Check::Similarity { .. }
-        | Check::StructuredOutput { .. }
-        | Check::SkillInvoked { .. }
+        Check::GoldenOutput { reference, artifact, normalize } => {
+            golden::golden_output(reference, artifact.as_deref(), *normalize, evidence)
+        }
+        Check::Similarity { expected, artifact, threshold, mode, autojunk, matching } => {
+            let operand = similarity::Operand { expected, artifact: artifact.as_deref(), autojunk: *autojunk };
+            similarity::similarity(operand, *threshold, *mode, *matching, evidence)
+        }
+        Check::StructuredOutput { path, schema } => structured::structured_output(path.as_deref(), schema, evidence),
+        Check::Script { command, timeout_seconds, pass_exit_code } => {
+            script::script(command, *timeout_seconds, *pass_exit_code, evidence)
+        }
+        Check::SkillInvoked { .. }
         | Check::CommandRan { .. }
         | Check::CommandNotRan { .. }
         | Check::CommandOrder { .. }
         | Check::ToolCall(_)
         | Check::ToolCountLe { .. }
-        | Check::NoRepeatedCommandLoop { .. }
-        | Check::TotalTokensLe { .. }
-        | Check::ElapsedSecondsLe { .. }
-        | Check::CommandCountLe { .. }
-        | Check::Judgement { .. } => {
-            Finding::unresolved(Outcome::Unsupported, "checks of this type are not graded by this version".to_owned())
+        | Check::NoRepeatedCommandLoop { .. } => process::evaluate(check, evidence),
+        Check::TotalTokensLe { .. } | Check::ElapsedSecondsLe { .. } | Check::CommandCountLe { .. } => {
+            efficiency::evaluate(check, evidence)
         }
+        Check::Judgement { .. } => Finding::unsupported(),
     }
 }
 

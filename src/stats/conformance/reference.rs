@@ -109,8 +109,7 @@ fn permutation_within_cases() {
         report.same("total", result.counts.total.to_string().as_str(), text(&exact["total"]));
         report.near("p_two_sided", result.p_two_sided, &exact["p_two_sided"], 0.0);
         // The same cases, one delta each: the test with the case as the unit.
-        let deltas: Vec<_> =
-            arms.iter().map(|(with, without)| mean(with).unwrap() - mean(without).unwrap()).collect();
+        let deltas: Vec<_> = arms.iter().map(|(with, without)| mean(with).unwrap() - mean(without).unwrap()).collect();
         let flips = sign_flip(&deltas);
         let expected = &vector["sign_flip_on_case_means"];
         report.near("p of case means", flips.p_two_sided, &expected["p_two_sided"], 0.0);

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::rational::{from_f64, mean, rate};
+use crate::reliability::choose;
 use crate::sign_flip::sign_flip;
 
 type Arms = (Vec<Rational>, Vec<Rational>);
@@ -157,21 +158,45 @@ fn alpha_equal_to_the_p_is_significant() {
     assert!(result.greater_at_most(&rate(1, 20)) && !result.less_at_most(&rate(99, 100)));
 }
 
+/// The arms of a case with a rate for every run, as tenths.
+fn tenths(runs: u64, with: impl Fn(u64) -> u64, without: impl Fn(u64) -> u64) -> Arms {
+    ((0..runs).map(|run| rate(with(run), 10)).collect(), (0..runs).map(|run| rate(without(run), 10)).collect())
+}
+
+/// Expected values from a plain convolution in Python integers: two-sided, greater, less, floor.
+fn assert_p_values(suite: &[Arms], expected: [f64; 4]) {
+    let result = test(suite).unwrap();
+    assert_eq!([result.p_two_sided, result.p_greater, result.p_less, result.floor], expected);
+}
+
 #[test]
-fn hundreds_of_runs_and_hundreds_of_cases_are_exact() {
-    // C(400, 200) labelings, one of them clean.
-    let result = test(&[passes(200, 0, 200)]).unwrap();
-    assert_eq!(result.counts.greater, BigUint::one());
-    assert!(result.p_two_sided > 0.0 && result.p_two_sided < 1e-118);
-    // Graded rates beyond 127 runs, against the same ones in machine integers plus equal runs elsewhere.
-    let graded = |runs: u64| -> Arms {
-        ((0..runs).map(|run| rate(run % 4 + 1, 5)).collect(), (0..runs).map(|run| rate(run % 4, 5)).collect())
-    };
-    let (small, large) = (test(&[graded(60)]).unwrap(), test(&[graded(68)]).unwrap());
-    assert!(large.p_greater < small.p_greater && large.p_greater > small.p_greater / 100.0);
+fn hundreds_of_cases_are_exact() {
     let suite: Vec<Arms> = (0..300).map(|case| passes(3 + case % 3, 2 + case % 4, 5)).collect();
-    let result = test(&suite).unwrap();
-    assert_eq!(&result.counts.greater + &result.counts.less, &result.counts.total + &result.counts.equal);
+    assert_p_values(
+        &suite,
+        [2.815_147_220_268_999e-10, 1.407_573_610_134_499_4e-10, 0.999_999_999_919_098_3, 1.325_928_746_415_806_7e-286],
+    );
+    let graded = |case: u64| {
+        let levels = 3 + case % 5;
+        tenths(5, move |run| (case * 7 + run * 13) % levels, move |run| (case * 3 + run * 5) % levels)
+    };
+    let suite: Vec<Arms> = (0..80).map(graded).collect();
+    assert_p_values(
+        &suite,
+        [0.004_175_553_030_282_946_5, 0.002_087_776_515_141_473_3, 0.998_203_161_173_744_3, 7.907_523_619_910_25e-156],
+    );
+}
+
+#[test]
+fn hundreds_of_runs_are_exact() {
+    assert_p_values(
+        &[tenths(68, |run| run % 4 + 1, |run| run * run % 5)],
+        [0.044_466_388_977_040_71, 0.022_233_194_488_520_354, 0.983_366_490_869_853_7, 6.538_125_492_430_571e-36],
+    );
+    // C(400, 200) labelings, one of them this clean.
+    let result = test(&[passes(200, 0, 200)]).unwrap();
+    assert_eq!((result.counts.greater, result.counts.total), (BigUint::one(), choose(400, 200)));
+    assert!(result.p_two_sided > 0.0 && result.p_two_sided < 1e-118);
 }
 
 #[test]
@@ -195,66 +220,4 @@ fn scores_without_a_lattice_are_exact_for_few_cases() {
 fn a_suite_beyond_the_budget_is_withheld_at_once() {
     let suite: Vec<Arms> = (0..10_000).map(|case| passes(3 + case % 3, 2 + case % 4, 5)).collect();
     assert_eq!(test(&suite), Err(Withheld::BeyondExactBudget));
-}
-
-#[test]
-#[ignore]
-fn timing() {
-    let strata: Vec<Arms> = (0..10_000).map(|case| passes(3 + case % 3, 2 + case % 4, 5)).collect();
-    let t = std::time::Instant::now();
-    for s in &strata {
-        std::hint::black_box(test(std::slice::from_ref(s)).unwrap());
-    }
-    println!("binary 5v5 x10000 {:?}", t.elapsed());
-    let graded = |d: u64| -> Vec<Arms> {
-        (0..10_000_u64)
-            .map(|c| {
-                (
-                    (0..5).map(|r| rate((c * 7 + r * 13) % (d + 1), d)).collect(),
-                    (0..5).map(|r| rate((c * 3 + r * 5) % (d + 1), d)).collect(),
-                )
-            })
-            .collect()
-    };
-    for d in [4, 12, 10_000] {
-        let strata = graded(d);
-        let t = std::time::Instant::now();
-        for s in &strata {
-            std::hint::black_box(test(std::slice::from_ref(s)).unwrap());
-        }
-        println!("graded/{d} 5v5 x10000 {:?}", t.elapsed());
-    }
-    for n in [20, 60, 100, 200, 300, 400, 600, 800, 1000, 1500, 10_000] {
-        let t = std::time::Instant::now();
-        let r = test(&strata[..n]).map(|r| r.p_two_sided);
-        println!("binary suite {n} {r:?} {:?}", t.elapsed());
-    }
-    for d in [4, 12, 10_000] {
-        for n in [3, 10, 20, 50, 100, 200, 400] {
-            let t = std::time::Instant::now();
-            let r = test(&graded(d)[..n]).map(|r| r.p_two_sided);
-            println!("graded/{d} suite {n} {r:?} {:?}", t.elapsed());
-        }
-    }
-    let mixed = |n: u64| -> Vec<Arms> {
-        (0..n)
-            .map(|c| {
-                let d = 2 + c % 6;
-                (
-                    (0..5).map(|r| rate((c * 7 + r * 13) % (d + 1), d)).collect(),
-                    (0..5).map(|r| rate((c * 3 + r * 5) % (d + 1), d)).collect(),
-                )
-            })
-            .collect()
-    };
-    for n in [10, 20, 50, 100, 200] {
-        let t = std::time::Instant::now();
-        let r = test(&mixed(n)).map(|r| r.p_two_sided);
-        println!("mixed denominators suite {n} {r:?} {:?}", t.elapsed());
-    }
-    for n in [100, 1000, 5000, 20000] {
-        let t = std::time::Instant::now();
-        let r = test(&[passes(n * 3 / 4, n / 2, n)]).map(|r| r.p_two_sided);
-        println!("one stratum {n} runs {r:?} {:?}", t.elapsed());
-    }
 }

@@ -1,0 +1,401 @@
+//! What the agent did: `events.json`, read once, every event typed.
+//!
+//! Events whose `type` is one of ours were written by a normaliser and are taken at their word. Others are raw records
+//! of some agent; they are classified by [`raw`].
+
+mod raw;
+
+use std::rc::Rc;
+
+use skill_lift_text::python;
+
+use super::directory::FileProblem;
+use crate::json::{self, JsonErrorKind, Node};
+
+/// Name of the file.
+pub(super) const FILE_NAME: &str = "events.json";
+
+/// Longest output that is kept of an event, in code points. No check looks at outputs; people do.
+const OUTPUT_CHARACTERS: usize = 1000;
+
+/// What kind of thing happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventKind {
+    /// Something else.
+    Event,
+    /// A skill was loaded.
+    SkillLoad,
+    /// An error was reported.
+    Error,
+    /// Somebody said something.
+    Message,
+    /// A shell command.
+    Command,
+    /// A call of a tool that is none of the others.
+    ToolCall,
+    /// A file was written.
+    FileWrite,
+    /// A file was read.
+    FileRead,
+    /// A measurement.
+    Metric,
+}
+
+impl EventKind {
+    const ALL: [Self; 9] = [
+        Self::Event,
+        Self::SkillLoad,
+        Self::Error,
+        Self::Message,
+        Self::Command,
+        Self::ToolCall,
+        Self::FileWrite,
+        Self::FileRead,
+        Self::Metric,
+    ];
+
+    /// The word in `events.json`.
+    pub fn wire_name(self) -> &'static str {
+        match self {
+            Self::Event => "event",
+            Self::SkillLoad => "skill_load",
+            Self::Error => "error",
+            Self::Message => "message",
+            Self::Command => "command",
+            Self::ToolCall => "tool_call",
+            Self::FileWrite => "file_write",
+            Self::FileRead => "file_read",
+            Self::Metric => "metric",
+        }
+    }
+
+    /// The kind with a word.
+    pub fn from_wire_name(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.wire_name() == word)
+    }
+
+    /// Whether the agent acted: a call of a tool in the widest sense.
+    pub fn is_step(self) -> bool {
+        matches!(self, Self::Command | Self::ToolCall | Self::FileRead | Self::FileWrite | Self::SkillLoad)
+    }
+}
+
+/// How far an event got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventStatus {
+    /// It ended well.
+    Completed,
+    /// It was started.
+    InProgress,
+    /// It did not succeed.
+    Failed,
+    /// Nothing is known; never counted as completed.
+    Unknown,
+}
+
+const COMPLETED: [&str; 6] = ["completed", "complete", "succeeded", "success", "done", "finished"];
+const IN_PROGRESS: [&str; 5] = ["in_progress", "started", "running", "pending", "queued"];
+const FAILED: [&str; 8] =
+    ["failed", "failure", "error", "errored", "cancelled", "canceled", "timed_out", "timeout"];
+
+/// Kinds of records that are written when something has ended.
+const TERMINAL_KINDS: [&str; 10] = [
+    "result",
+    "response.completed",
+    "item.completed",
+    "message_end",
+    "turn_end",
+    "agent_end",
+    "tool_execution_end",
+    "command_end",
+    "usage",
+    "metric",
+];
+
+/// Kinds of records that are written when something begins.
+const START_KINDS: [&str; 4] = ["item.started", "agent_start", "tool_execution_start", "command_start"];
+
+impl EventStatus {
+    /// Reads a status. Without one the kind of the record may tell; the first version of the file had none and meant
+    /// completed.
+    fn read(status: Option<&Node<'_>>, kind: &str, first_version: bool) -> Self {
+        let status = status.filter(|status| !(first_version && status.is_null()));
+        if let Some(status) = status {
+            let word = status.as_str().map(|text| python::casefold(python::strip(text)).into_owned());
+            let is_in = |words: &[&str]| word.as_deref().is_some_and(|word| words.contains(&word));
+            return match () {
+                () if is_in(&COMPLETED) => Self::Completed,
+                () if is_in(&IN_PROGRESS) => Self::InProgress,
+                () if is_in(&FAILED) => Self::Failed,
+                () => Self::Unknown,
+            };
+        }
+        let kind = python::casefold(python::strip(kind));
+        if TERMINAL_KINDS.contains(&&*kind) {
+            Self::Completed
+        } else if START_KINDS.contains(&&*kind) {
+            Self::InProgress
+        } else if first_version {
+            Self::Completed
+        } else {
+            Self::Unknown
+        }
+    }
+}
+
+/// One event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// What happened.
+    pub kind: EventKind,
+    /// How far it got.
+    pub status: EventStatus,
+    /// The tool; empty when it has no name.
+    pub name: Box<str>,
+    /// What patterns are matched with: what was asked for, then the name of the tool.
+    pub text: Box<str>,
+    /// The summary of what was asked for.
+    pub input: Box<str>,
+    /// The start of what came back.
+    pub output: Box<str>,
+    /// A file that the event is about.
+    pub path: Box<str>,
+    /// Exit code of a command.
+    pub exit_code: Option<i64>,
+}
+
+impl Event {
+    /// Whether it ended well.
+    pub fn is_completed(&self) -> bool {
+        self.status == EventStatus::Completed
+    }
+
+    fn read(node: &Node<'_>, first_version: bool) -> Self {
+        match node.get("type").and_then(Node::as_str).and_then(EventKind::from_wire_name) {
+            Some(kind) => Self::read_normalised(kind, node, first_version),
+            None => raw::event(node, first_version),
+        }
+    }
+
+    fn read_normalised(kind: EventKind, node: &Node<'_>, first_version: bool) -> Self {
+        let string = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default();
+        let output = node.get("output_summary").map(words).unwrap_or_default();
+        Self {
+            kind,
+            status: EventStatus::read(node.get("status"), kind.wire_name(), first_version),
+            name: string("name").into(),
+            text: command_text(node).into(),
+            input: node.get("input_summary").map(words).unwrap_or_default().into(),
+            output: first_characters(&output, OUTPUT_CHARACTERS).into(),
+            path: string("path").into(),
+            exit_code: node.get("exit_code").and_then(Node::as_number).and_then(json::Number::as_i64),
+        }
+    }
+}
+
+/// Everything that a normalised event says about what was asked for, and its name.
+fn command_text(node: &Node<'_>) -> String {
+    let details = node.get("details");
+    let own = ["input_summary", "command", "cmd", "name"].into_iter().filter_map(|key| node.get(key));
+    let nested = ["command", "cmd", "input", "args"].into_iter().filter_map(|key| details?.get(key));
+    join_filled(own.chain(nested).map(words))
+}
+
+/// The parts that are not empty, a space between them, trimmed.
+fn join_filled(parts: impl Iterator<Item = String>) -> String {
+    let filled: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    python::strip(&filled.join(" ")).to_owned()
+}
+
+/// A string, or the items of a list with spaces between them; nothing for other values.
+fn words(node: &Node<'_>) -> String {
+    match (node.as_str(), node.items()) {
+        (Some(text), _) => text.to_owned(),
+        (_, Some(items)) => items.iter().map(Node::python_str).collect::<Vec<_>>().join(" "),
+        _ => String::new(),
+    }
+}
+
+fn first_characters(text: &str, count: usize) -> &str {
+    text.char_indices().nth(count).map_or(text, |(end, _)| &text[..end])
+}
+
+/// All events of a run.
+#[derive(Debug, PartialEq, Eq)]
+pub struct EventLog {
+    /// The agent whose stream the events were made from, case folded; empty when it is not said.
+    pub source: String,
+    /// The events in order.
+    pub events: Vec<Event>,
+}
+
+impl EventLog {
+    /// The events in which the agent acted, in any state.
+    pub fn steps(&self) -> impl Iterator<Item = &Event> {
+        self.events.iter().filter(|event| event.kind.is_step())
+    }
+
+    /// The commands, in any state.
+    pub fn commands(&self) -> impl Iterator<Item = &Event> {
+        self.events.iter().filter(|event| event.kind == EventKind::Command)
+    }
+
+    /// The commands that are known to have ended well.
+    pub fn completed_commands(&self) -> impl Iterator<Item = &Event> {
+        self.commands().filter(|event| event.is_completed())
+    }
+
+    /// Whether the events were made from a stream of codex.
+    pub fn is_from_codex(&self) -> bool {
+        self.source == "codex"
+    }
+}
+
+/// Why there are no events.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EventsProblem {
+    /// There is no file.
+    #[error("missing events.json")]
+    Missing,
+    /// The file is larger than the limit and was not read.
+    #[error("events_too_large: {0}")]
+    TooLarge(FileProblem),
+    /// The file is there and cannot be read.
+    #[error("unreadable events.json: {0}")]
+    Unreadable(FileProblem),
+    /// It is not strict JSON.
+    #[error("invalid JSON in events.json: {0}")]
+    InvalidJson(String),
+    /// It is JSON of another shape.
+    #[error("events.json must contain an events list")]
+    NoList,
+}
+
+/// The events of a run, or why there are none.
+pub type Events = Result<EventLog, EventsProblem>;
+
+/// Reads the contents of the file.
+pub(super) fn read(contents: Result<Rc<Vec<u8>>, FileProblem>) -> Events {
+    let bytes = contents.map_err(|problem| match problem {
+        FileProblem::Missing(_) => EventsProblem::Missing,
+        FileProblem::TooLarge { .. } => EventsProblem::TooLarge(problem),
+        _ => EventsProblem::Unreadable(problem),
+    })?;
+    let text =
+        std::str::from_utf8(&bytes).map_err(|_| EventsProblem::InvalidJson(JsonErrorKind::NotUtf8.to_string()))?;
+    let root = json::parse(text, json::Limits::SIDECAR).map_err(|error| {
+        let why = match &error.kind {
+            // the kind would say once more that it is invalid JSON
+            JsonErrorKind::Syntax(why) => format!("{why} at {}", error.path),
+            _ => error.to_string(),
+        };
+        EventsProblem::InvalidJson(why)
+    })?;
+    let items = root.get("events").unwrap_or(&root).items().ok_or(EventsProblem::NoList)?;
+    if items.iter().any(|item| item.members().is_none()) {
+        return Err(EventsProblem::NoList);
+    }
+    let version = root.get("schema_version").and_then(Node::as_number);
+    let first_version = version.is_some_and(|version| version.as_f64() == 1.0);
+    let source = root.get("source").and_then(Node::as_str).unwrap_or_default();
+    Ok(EventLog {
+        source: python::casefold(source).into_owned(),
+        events: items.iter().map(|item| Event::read(item, first_version)).collect(),
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    //! Events from a text.
+
+    use super::*;
+
+    /// Reads events as if the text were the file.
+    pub(crate) fn events(text: &str) -> Events {
+        read(Ok(Rc::new(text.as_bytes().to_vec())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::events;
+    use super::*;
+
+    fn one(text: &str) -> Event {
+        events(&format!("[{text}]")).unwrap().events.swap_remove(0)
+    }
+
+    fn problem(text: &str) -> String {
+        events(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_normalised_event_is_taken_at_its_word() {
+        let event = one(
+            r#"{"type":"command","name":"bash","status":" Done ","input_summary":"make","details":{"args":["a",1,null]},
+                "output_summary":"built","exit_code":2}"#,
+        );
+        assert_eq!((event.kind, event.status), (EventKind::Command, EventStatus::Completed));
+        assert_eq!(&*event.text, "make bash a 1 None");
+        assert_eq!((&*event.input, &*event.output, event.exit_code), ("make", "built", Some(2)));
+        // the fields of raw records count only in raw records
+        let event = one(r#"{"type":"command","state":"completed","tool_name":"bash"}"#);
+        assert_eq!((event.status, &*event.name, &*event.text), (EventStatus::Unknown, "", ""));
+    }
+
+    #[test]
+    fn only_known_words_are_a_status() {
+        let status = |text: &str| one(&format!(r#"{{"type":"tool_call"{text}}}"#)).status;
+        assert_eq!(status(r#","status":"SUCCEEDED""#), EventStatus::Completed);
+        assert_eq!(status(r#","status":"queued""#), EventStatus::InProgress);
+        assert_eq!(status(r#","status":"timed_out""#), EventStatus::Failed);
+        for unknown in ["", r#","status":"ok""#, r#","status":null"#, r#","status":true"#, r#","status":" ""#] {
+            assert_eq!(status(unknown), EventStatus::Unknown, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn the_first_version_had_no_status() {
+        let statuses = |version: &str| {
+            let text = format!(
+                r#"{{"schema_version":{version},"events":[{{"type":"command"}},{{"type":"command","status":null}},
+                    {{"type":"command","status":"failed"}}]}}"#
+            );
+            events(&text).unwrap().events.iter().map(|event| event.status).collect::<Vec<_>>()
+        };
+        use EventStatus::{Completed, Failed, Unknown};
+        assert_eq!(statuses("1"), [Completed, Completed, Failed]);
+        assert_eq!(statuses("1.0"), [Completed, Completed, Failed]);
+        assert_eq!(statuses("2"), [Unknown, Unknown, Failed]);
+        assert_eq!(statuses("true"), [Unknown, Unknown, Failed]);
+    }
+
+    #[test]
+    fn other_shapes_are_named() {
+        assert_eq!(problem("{"), "invalid JSON in events.json: unexpected end of the text at $");
+        assert_eq!(problem(r#"[{"a":1,"a":2}]"#), "invalid JSON in events.json: duplicate key `a` at $[0].a");
+        assert!(problem(&"[".repeat(100_000)).starts_with("invalid JSON in events.json: nested deeper than 512 levels"));
+        for shape in ["{}", "7", r#""events""#, r#"{"events":{}}"#, r#"{"events":[{},[]]}"#, "[1]", "[null]"] {
+            assert_eq!(problem(shape), "events.json must contain an events list", "{shape}");
+        }
+        assert_eq!(events("[]").unwrap().events, []);
+        let not_utf8 = read(Ok(Rc::new(vec![b'"', 0xff, b'"']))).unwrap_err();
+        assert_eq!(not_utf8.to_string(), "invalid JSON in events.json: not valid UTF-8");
+    }
+
+    #[test]
+    fn values_of_other_types_are_no_text() {
+        let event = one(
+            r#"{"type":"tool_call","status":{"a":1},"name":7,"input_summary":{"x":1},"details":["ls"],"path":[],
+                "exit_code":"0","output_summary":null}"#,
+        );
+        assert_eq!((&*event.name, &*event.text, &*event.path), ("", "", ""));
+        assert_eq!((event.status, event.exit_code), (EventStatus::Unknown, None));
+    }
+
+    #[test]
+    fn a_long_output_is_cut_between_characters() {
+        let text = format!(r#"{{"type":"command","output_summary":"{}"}}"#, "ü".repeat(1200));
+        assert_eq!(one(&text).output.chars().count(), 1000);
+    }
+}

@@ -1,0 +1,164 @@
+//! Broken and hostile input: a clear refusal or a named warning, never a panic, nothing written.
+
+use serde_json::json;
+
+use crate::support::Workspace;
+
+#[test]
+fn broken_suites_are_refused_with_the_place() {
+    let workspace = Workspace::with_cases(&["c1"]);
+    for (text, expected) in [
+        ("", "invalid JSON"),
+        ("{", "invalid JSON"),
+        ("[]", "must contain a JSON object"),
+        ("{\"version\": 2, \"version\": 2}", "duplicate key"),
+        ("{\"version\": NaN}", "not finite"),
+        ("\u{0}", "invalid JSON"),
+    ] {
+        workspace.write("evals/shared-benchmark.json", text);
+        for command in ["validate", "grade", "benchmark"] {
+            let arguments: &[&str] = if command == "validate" {
+                &["validate", "evals/shared-benchmark.json"]
+            } else {
+                &[command, "evals/shared-benchmark.json", "--runs", "runs", "--out", "report.json"]
+            };
+            let said = workspace.run(arguments);
+            assert_eq!(said.code, 1, "{command} {text:?}: {said:?}");
+            assert!(said.stderr.starts_with("FAIL: "), "{command} {text:?}: {}", said.stderr);
+            assert!(said.stderr.contains(expected), "{command} {text:?}: {}", said.stderr);
+            assert_eq!(said.stdout, "");
+            assert!(!workspace.path().join("report.json").exists());
+        }
+    }
+}
+
+#[test]
+fn deep_nesting_and_bytes_that_are_not_text_are_refused() {
+    let workspace = Workspace::with_cases(&["c1"]);
+    workspace.write("evals/shared-benchmark.json", "[".repeat(1_000_000));
+    assert_eq!(workspace.on_runs("benchmark", &[]).code, 1);
+    workspace.write("evals/shared-benchmark.json", [0xff, 0xfe, 0x00]);
+    let said = workspace.on_runs("benchmark", &[]);
+    assert_eq!(said.code, 1);
+    assert!(said.stderr.contains("UTF-8"), "{}", said.stderr);
+}
+
+#[test]
+fn all_problems_of_a_suite_are_listed_at_once_with_a_snippet() {
+    let workspace = Workspace::new();
+    workspace.suite(&json!({"cases": [
+        {"id": "a", "split": "tune", "prompt": "Do.", "assertions": [{"type": "contains_regex", "value": "x"}]},
+        {"id": "a", "split": "tune", "prompt": "Do.", "assertions": [{"type": "contains", "value": "x", "sevrity": "gate"}]}
+    ]}));
+    let said = workspace.run(&["validate", "evals/shared-benchmark.json"]);
+    assert_eq!(said.code, 1);
+    let fails = said.lines("FAIL:");
+    assert!(fails.iter().any(|line| line.contains("has unsupported type 'contains_regex'")), "{}", said.stderr);
+    assert!(fails.iter().any(|line| line.contains("unknown field(s): sevrity")), "{}", said.stderr);
+    assert!(fails.iter().any(|line| line.contains("duplicate")), "{}", said.stderr);
+    assert!(said.stderr.contains("severity"), "the misspelt field gets a suggestion: {}", said.stderr);
+    assert!(said.stderr.contains("shared-benchmark.json:1:"), "{}", said.stderr);
+}
+
+#[test]
+fn a_missing_suite_is_refused_and_missing_runs_are_named() {
+    let workspace = Workspace::with_cases(&["c1"]);
+    let said = workspace.run(&["benchmark", "nope.json", "--runs", "runs"]);
+    assert_eq!(said.code, 1);
+    assert_eq!(said.lines("FAIL:"), ["FAIL: no such file: nope.json"]);
+
+    let said = workspace.on_runs("benchmark", &[]);
+    assert_eq!(said.code, 0);
+    assert_eq!(said.lines("WARN runs_missing"), ["WARN runs_missing: runs directory does not exist: runs"]);
+    assert_eq!(said.lines("WARN nothing_graded").len(), 1);
+    let report = said.json();
+    assert_eq!(report["results"].as_array().unwrap().len(), 2);
+    assert_eq!(report["inference"]["overall"]["verdict"]["code"], "nothing_paired");
+    assert_eq!(workspace.on_runs("benchmark", &["--strict-layout"]).code, 1);
+}
+
+#[test]
+fn a_file_where_a_directory_should_be_and_the_reverse() {
+    let workspace = Workspace::with_cases(&["c1"]);
+    workspace.write("runs", "not a folder");
+    let said = workspace.on_runs("benchmark", &[]);
+    assert_eq!(said.code, 1);
+    assert_eq!(said.lines("FAIL:"), ["FAIL: not a directory: runs"]);
+
+    let workspace = Workspace::with_cases(&["c1"]);
+    workspace.write("runs/c1/with_skill/output.md/oops", "a folder named like the answer");
+    workspace.write("runs/c1/with_skill/metadata.json/oops", "a folder named like the metadata");
+    workspace.write("runs/c1/without_skill", "a file named like an arm");
+    let said = workspace.on_runs("benchmark", &[]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let report = said.json();
+    assert!(report["results"].as_array().unwrap().iter().all(|row| row["missing_output"] == true));
+    assert_eq!(said.lines("WARN output_unreadable").len(), 1, "{}", said.stderr);
+}
+
+#[test]
+fn an_answer_over_the_limit_is_not_scored_and_not_read() {
+    let workspace = Workspace::with_cases(&["c1"]);
+    workspace.write("runs/c1/with_skill/output.md", "yes ".repeat(300_000));
+    workspace.write("runs/c1/without_skill/output.md", "no");
+    let said = workspace.on_runs("benchmark", &["--max-output-mib", "1"]);
+    let report = said.json();
+    let row = &report["results"][0];
+    assert_eq!(row["unscored_reasons"], json!(["output_too_large"]));
+    assert_eq!(row["objective_pass_rate"], json!(null));
+    assert_eq!(row["missing_output"], false);
+    assert!(said.stderr.contains("WARN output_too_large: c1/with_skill: output.md has 1200000 bytes, the limit is 1 MiB"));
+    assert_eq!(report["paired_summary"]["pairing"]["blocked_reason_counts"], json!({"unscorable_arm": 1}));
+}
+
+#[test]
+fn bytes_that_are_not_text_in_an_answer_are_replaced_and_named() {
+    let workspace = Workspace::with_cases(&["c1"]);
+    workspace.write("runs/c1/with_skill/output.md", b"yes \xff\xfe");
+    let said = workspace.on_runs("grade", &[]);
+    assert_eq!(said.json()["results"][0]["objective_pass_rate"], 1.0);
+    assert_eq!(said.lines("WARN decode_lossy").len(), 1);
+}
+
+#[test]
+fn names_cannot_steer_the_terminal() {
+    let workspace = Workspace::with_cases(&["c1"]);
+    workspace.write("runs/c1/with_skill/output.md", "yes");
+    workspace.write("runs/c1/with_skill/metadata.json", "{\"model\": \"m\\u001b[31m\"}");
+    workspace.write("runs/c1/without_skill/output.md", "no");
+    workspace.write("runs/c1/without_skill/metadata.json", "{\"model\": \"n\\u001b[31m\"}");
+    let said = workspace.on_runs("benchmark", &["--format", "table"]);
+    assert_eq!(said.code, 0);
+    assert!(!said.stdout.contains('\u{1b}'), "{}", said.stdout);
+    assert!(said.stdout.contains("m\\u{1b}[31m"), "{}", said.stdout);
+}
+
+#[test]
+fn wrong_arguments_are_usage_errors() {
+    let workspace = Workspace::with_cases(&["c1"]);
+    for arguments in [
+        &["benchmark"][..],
+        &["benchmark", "evals/shared-benchmark.json"],
+        &["benchmark", "evals/shared-benchmark.json", "--runs", "runs", "--nope"],
+        &["benchmark", "evals/shared-benchmark.json", "--runs", "runs", "--min-lift", "0"],
+        &["benchmark", "evals/shared-benchmark.json", "--runs", "runs", "--alpha", "x"],
+        &["benchmark", "evals/shared-benchmark.json", "--runs", "runs", "--split", "train"],
+        &["no-such-command"],
+    ] {
+        let said = workspace.run(arguments);
+        assert_eq!(said.code, 2, "{arguments:?}: {said:?}");
+        assert_eq!(said.stdout, "", "{arguments:?}");
+        assert!(said.stderr.starts_with("error: "), "{arguments:?}: {}", said.stderr);
+    }
+}
+
+#[test]
+fn an_unwritable_target_is_refused_and_nothing_is_left() {
+    let workspace = Workspace::with_cases(&["c1"]);
+    workspace.write("runs/c1/with_skill/output.md", "yes");
+    workspace.write("target/report.json/inside", "a folder where the report should be");
+    let said = workspace.on_runs("benchmark", &["--out", "target/report.json"]);
+    assert_eq!(said.code, 1);
+    assert!(said.lines("FAIL: cannot write").len() == 1, "{}", said.stderr);
+    assert_eq!(std::fs::read_dir(workspace.path().join("target")).unwrap().count(), 1);
+}

@@ -1,0 +1,11 @@
+//! What users see: one binary, a module for each command or journey.
+
+mod bad_input;
+mod conformance_assertions;
+mod conformance_pairs;
+mod corpus;
+mod demo;
+mod dependencies;
+mod layouts;
+mod summary;
+mod support;
