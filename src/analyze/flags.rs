@@ -84,7 +84,8 @@ pub fn case_flags(table: &RunTable, pairing: &Pairing) -> Vec<CaseFlags> {
         .filter_map(|case| {
             let pairs = pairs_of_case.get(&case)?;
             let with_skill = rational::mean(&pairs.iter().map(|(_, with, _)| with.clone()).collect::<Vec<_>>())?;
-            let without_skill = rational::mean(&pairs.iter().map(|(_, _, without)| without.clone()).collect::<Vec<_>>())?;
+            let without_skill =
+                rational::mean(&pairs.iter().map(|(_, _, without)| without.clone()).collect::<Vec<_>>())?;
             let paired: Vec<&Run> = pairs.iter().map(|(index, _, _)| &table.runs[*index]).collect();
             let runs = runs_of_case.get(&case).map(Vec::as_slice).unwrap_or_default();
             let flags = flags_of_case(table, runs, &paired, &with_skill, &without_skill);

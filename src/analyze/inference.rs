@@ -249,7 +249,15 @@ impl Inference {
         let by_model = by_model(table, unit, pairing, &options.thresholds);
         let by_case = by_case(table, pairing, &units, &options.thresholds);
         let review_queue = review_queue(&by_case);
-        Self { thresholds: options.thresholds.clone(), counts, unbalanced_models, overall, by_model, by_case, review_queue }
+        Self {
+            thresholds: options.thresholds.clone(),
+            counts,
+            unbalanced_models,
+            overall,
+            by_model,
+            by_case,
+            review_queue,
+        }
     }
 }
 
@@ -325,7 +333,8 @@ impl Contrast {
 
     /// Whether every unit fails everything in both arms.
     pub fn all_fail(&self) -> bool {
-        !self.units.is_empty() && self.units.iter().all(|unit| unit.with_skill.is_zero() && unit.without_skill.is_zero())
+        !self.units.is_empty()
+            && self.units.iter().all(|unit| unit.with_skill.is_zero() && unit.without_skill.is_zero())
     }
 }
 
@@ -344,12 +353,7 @@ fn by_model(table: &RunTable, unit: Unit, pairing: &Pairing, thresholds: &Thresh
         .collect()
 }
 
-fn by_case(
-    table: &RunTable,
-    pairing: &Pairing,
-    units: &[UnitMeans],
-    thresholds: &Thresholds,
-) -> Vec<CaseContrast> {
+fn by_case(table: &RunTable, pairing: &Pairing, units: &[UnitMeans], thresholds: &Thresholds) -> Vec<CaseContrast> {
     let mut tests = within_case_tests(table);
     let mut strata: BTreeMap<u32, Vec<&UnitMeans>> = BTreeMap::new();
     for unit in units {

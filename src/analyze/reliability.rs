@@ -103,9 +103,10 @@ impl Reliability {
             .collect();
         let strata = table.strata();
         let all = strata.iter().flat_map(|model| units(table, pairing, *model)).collect();
-        let by_model = table.models.iter().enumerate().map(|(position, name)| {
-            (name.clone(), ReliabilityLift::of(units(table, pairing, Some(position as u32))))
-        });
+        let by_model =
+            table.models.iter().enumerate().map(|(position, name)| {
+                (name.clone(), ReliabilityLift::of(units(table, pairing, Some(position as u32))))
+            });
         Self {
             by_case_variant,
             paired: ReliabilityLift::of(all),

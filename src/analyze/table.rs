@@ -115,7 +115,8 @@ impl RunTable {
         let rate = |passed: &str, total: &str| -> Result<_, PolarsError> { Ok((number(passed)?, number(total)?)) };
 
         let model = text(column::MODEL)?;
-        let models: Vec<String> = model.iter().flatten().collect::<BTreeSet<_>>().into_iter().map(str::to_owned).collect();
+        let models: Vec<String> =
+            model.iter().flatten().collect::<BTreeSet<_>>().into_iter().map(str::to_owned).collect();
         let (case_id, family, intent) = (text(column::CASE_ID)?, text(column::FAMILY)?, text(column::EVAL_INTENT)?);
         let case_position = number(column::CASE_POSITION)?;
         let variant_position = number(column::VARIANT_POSITION)?;
@@ -154,7 +155,10 @@ impl RunTable {
             runs.push(Run {
                 order: KeyOrder {
                     case: position,
-                    model: model.get(row).and_then(|name| models.binary_search_by(|m| m.as_str().cmp(name)).ok()).map(|m| m as u32),
+                    model: model
+                        .get(row)
+                        .and_then(|name| models.binary_search_by(|m| m.as_str().cmp(name)).ok())
+                        .map(|m| m as u32),
                     variant: variant_position.get(row).unwrap_or_default(),
                     repetition: repetition.get(row).unwrap_or_default(),
                 },

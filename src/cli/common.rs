@@ -8,10 +8,12 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
+use skill_lift_contract::ContentDigest;
 
-use super::output::{Color, fail, warn_line};
+use super::output::{Color, fail, message_style, warn_line};
 use crate::grade::GradeOptions;
-use crate::pipeline::{Evaluated, Request, WarningLog, evaluate};
+use crate::judge::Verdicts;
+use crate::pipeline::{Evaluated, Products, Request, WarningLog, evaluate};
 use crate::report::{Provenance, ReportHead};
 use crate::runs::index::shown_path;
 use crate::runs::{IndexOptions, Limits, OnDuplicate};
@@ -86,6 +88,18 @@ pub struct Common {
     /// Accept files outside the folder of the suite, with a warning.
     #[arg(long)]
     allow_external_files: bool,
+    /// Merge the verdicts of judges from this file: JSON lines, an array, or one object.
+    #[arg(long, value_name = "FILE")]
+    judge_results: Option<PathBuf>,
+    /// Run the programs of script checks. They come with the suite: read them first.
+    #[arg(long)]
+    allow_scripts: bool,
+    /// Let scripts and the embedding command see this environment variable; may be given several times.
+    #[arg(long = "pass-env", value_name = "NAME", value_parser = variable_name)]
+    pass_environment: Vec<String>,
+    /// Command that computes embeddings for similarity checks of the mode `embedding`.
+    #[arg(long, value_name = "COMMAND")]
+    embed_cmd: Option<String>,
     /// What to do when two directories claim the same run.
     #[arg(long, value_enum, value_name = "WHAT", default_value = "error")]
     on_duplicate: DuplicateChoice,
@@ -109,7 +123,7 @@ pub struct Common {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 struct LimitArguments {
-    /// Largest suite or dataset file.
+    /// Largest suite, dataset or verdict file.
     #[arg(long, value_name = "MIB", default_value_t = 64)]
     max_suite_mib: u64,
     /// Largest answer; a run with a larger one is not scored.
@@ -121,6 +135,15 @@ struct LimitArguments {
     /// Largest file that a check reads.
     #[arg(long, value_name = "MIB", default_value_t = 64)]
     max_artifact_mib: u64,
+    /// Largest file of events; of a larger one nothing is known.
+    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    max_events_mib: u64,
+    /// What is kept of each output stream of a script.
+    #[arg(long, value_name = "KIB", default_value_t = 256)]
+    max_script_output_kib: u64,
+    /// Longest text of a similarity check, in characters.
+    #[arg(long, value_name = "N", default_value_t = 200_000)]
+    max_similarity_chars: usize,
     /// Text files of an `outputs` folder that are joined to an answer.
     #[arg(long, value_name = "N", default_value_t = 100)]
     max_output_files: usize,
@@ -139,6 +162,28 @@ impl LimitArguments {
             directory_entries: self.max_dir_entries,
         }
     }
+
+    /// The limits that differ from their defaults.
+    fn options(&self) -> [(&'static str, Option<Value>); 9] {
+        [
+            ("max-suite-mib", changed(&self.max_suite_mib, &64)),
+            ("max-output-mib", changed(&self.max_output_mib, &64)),
+            ("max-sidecar-mib", changed(&self.max_sidecar_mib, &16)),
+            ("max-artifact-mib", changed(&self.max_artifact_mib, &64)),
+            ("max-events-mib", changed(&self.max_events_mib, &64)),
+            ("max-script-output-kib", changed(&self.max_script_output_kib, &256)),
+            ("max-similarity-chars", changed(&self.max_similarity_chars, &200_000)),
+            ("max-output-files", changed(&self.max_output_files, &100)),
+            ("max-dir-entries", changed(&self.max_dir_entries, &100_000)),
+        ]
+    }
+}
+
+fn variable_name(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.contains(['=', '\0']) {
+        return Err("not the name of an environment variable".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 /// A graded tree with what stands around it in a report.
@@ -154,8 +199,14 @@ pub struct Graded {
 }
 
 impl Common {
-    /// Loads the suite, grades the tree and prints what was odd. `Err` is the exit code after the problem was printed.
+    /// As [`Common::grade_with`], with or without frames.
     pub fn grade(&self, frames: bool) -> Result<Graded, ExitCode> {
+        self.grade_with(Products { frames, ..Products::default() })
+    }
+
+    /// Loads the suite, grades the tree and prints what was odd. Writes nothing. `Err` is the exit code after the
+    /// problem was printed.
+    pub fn grade_with(&self, products: Products) -> Result<Graded, ExitCode> {
         let generated_at = self.generated_at()?;
         let suite = self.load()?;
         let variants = if self.variants.is_empty() { suite.variants.clone() } else { self.variants.clone() };
@@ -165,6 +216,11 @@ impl Common {
         if let Some(name) = variants.iter().find(|name| !is_folder_name(name)) {
             return Err(fail(&format!("--variant {name:?} cannot be the name of a folder")));
         }
+        let verdicts = match &self.judge_results {
+            Some(path) => Verdicts::load(path, Limits::mebibytes(self.limits.max_suite_mib))
+                .map_err(|error| fail(&error.to_string()))?,
+            None => Verdicts::default(),
+        };
         let limits = self.limits.limits();
         let on_duplicate = match self.on_duplicate {
             DuplicateChoice::Error => OnDuplicate::Error,
@@ -181,13 +237,9 @@ impl Common {
             split: self.split.split(),
             variants: variants.clone(),
             index: IndexOptions { on_duplicate, limits },
-            grade: GradeOptions {
-                strict: self.strict,
-                artifact_bytes: limits.artifact_bytes,
-                allow_external_files: self.allow_external_files,
-                ..GradeOptions::default()
-            },
-            frames,
+            grade: self.grade_options(&limits),
+            verdicts: &verdicts,
+            products,
             progress: Some(&progress),
         };
         let evaluated = evaluate(&request);
@@ -198,6 +250,7 @@ impl Common {
         }
         if !self.quiet {
             print_warnings(&evaluated.warnings);
+            print_verdict_warnings(&verdicts);
         }
         let head = ReportHead {
             manifest: shown_path(&self.suite),
@@ -211,12 +264,28 @@ impl Common {
             suite_sha256: suite.digest.clone(),
             suite_split: self.split.split().map(Split::word),
             runs_sha256: evaluated.runs_sha256.clone(),
-            options: self.options(&suite),
+            options: self.options(&suite, &verdicts),
             seed: None,
             duplicates_dropped: evaluated.duplicates_dropped,
+            unmatched_judge_results: verdicts.unmatched().len(),
+            incomplete_judge_results: verdicts.incomplete().len(),
             blocks_missing: &[],
         };
         Ok(Graded { evaluated, variants, head, provenance })
+    }
+
+    fn grade_options(&self, limits: &Limits) -> GradeOptions {
+        GradeOptions {
+            strict: self.strict,
+            artifact_bytes: limits.artifact_bytes,
+            events_bytes: Limits::mebibytes(self.limits.max_events_mib),
+            allow_scripts: self.allow_scripts,
+            allow_external_files: self.allow_external_files,
+            pass_environment: self.pass_environment.clone(),
+            script_output_bytes: self.limits.max_script_output_kib.saturating_mul(1024),
+            embed_command: self.embed_cmd.clone(),
+            similarity_characters: self.limits.max_similarity_chars,
+        }
     }
 
     fn load(&self) -> Result<Suite, ExitCode> {
@@ -228,11 +297,9 @@ impl Common {
             ..LoadOptions::default()
         };
         let Loaded { suite, diagnostics } = load(&self.suite, &options);
-        let color = self.color.applies(io::stderr().is_terminal());
         if suite.is_none() || !self.quiet {
-            let width = super::output::terminal_width().unwrap_or(100).clamp(40, 100);
             // standard error may be closed; there is nobody left to tell
-            let _ = print_failures(&diagnostics, &mut io::stderr().lock(), width, color);
+            let _ = print_failures(&diagnostics, &mut io::stderr().lock(), message_style(self.color));
         }
         suite.ok_or(ExitCode::FAILURE)
     }
@@ -250,33 +317,24 @@ impl Common {
         }
     }
 
-    /// Flags that differ from their defaults and change what is computed; no paths.
-    fn options(&self, suite: &Suite) -> BTreeMap<&'static str, Value> {
-        let defaults = LimitArguments {
-            max_suite_mib: 64,
-            max_output_mib: 64,
-            max_sidecar_mib: 16,
-            max_artifact_mib: 64,
-            max_output_files: 100,
-            max_dir_entries: 100_000,
-        };
-        let limits = &self.limits;
+    /// Flags that differ from their defaults and change what is computed; digests instead of paths and commands.
+    fn options(&self, suite: &Suite, verdicts: &Verdicts) -> BTreeMap<&'static str, Value> {
+        let digest = |text: &String| json!(format!("sha256:{}", ContentDigest::of(text.as_bytes())));
+        let flag = |given: bool| given.then(|| json!(true));
         let flags = [
-            ("allow-external-files", self.allow_external_files.then(|| json!(true))),
+            ("allow-external-files", flag(self.allow_external_files)),
+            ("allow-scripts", flag(self.allow_scripts)),
+            ("embed-cmd", self.embed_cmd.as_ref().map(digest)),
+            ("judge-results", verdicts.digest().map(|digest| json!(digest))),
             ("on-duplicate", (self.on_duplicate == DuplicateChoice::Last).then(|| json!("last"))),
+            ("pass-env", changed(&self.pass_environment, &Vec::new())),
             ("split", self.split.split().map(|split| json!(split.word()))),
-            ("strict", self.strict.then(|| json!(true))),
-            ("strict-contract", self.strict_contract.then(|| json!(true))),
-            ("strict-layout", self.strict_layout.then(|| json!(true))),
+            ("strict", flag(self.strict)),
+            ("strict-contract", flag(self.strict_contract)),
+            ("strict-layout", flag(self.strict_layout)),
             ("variant", changed(&self.variants, &Vec::new()).filter(|_| self.variants != suite.variants)),
-            ("max-suite-mib", changed(&limits.max_suite_mib, &defaults.max_suite_mib)),
-            ("max-output-mib", changed(&limits.max_output_mib, &defaults.max_output_mib)),
-            ("max-sidecar-mib", changed(&limits.max_sidecar_mib, &defaults.max_sidecar_mib)),
-            ("max-artifact-mib", changed(&limits.max_artifact_mib, &defaults.max_artifact_mib)),
-            ("max-output-files", changed(&limits.max_output_files, &defaults.max_output_files)),
-            ("max-dir-entries", changed(&limits.max_dir_entries, &defaults.max_dir_entries)),
         ];
-        flags.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+        flags.into_iter().chain(self.limits.options()).filter_map(|(name, value)| Some((name, value?))).collect()
     }
 
     fn progress_bar(&self) -> ProgressBar {
@@ -309,6 +367,30 @@ fn print_warnings(warnings: &WarningLog) {
         if count > kept.len() {
             warn_line(&format!("WARN {}: … and {} more", code.code(), count - kept.len()));
         }
+    }
+}
+
+fn print_verdict_warnings(verdicts: &Verdicts) {
+    let all = verdicts.len();
+    let name = |ids: &[&str]| {
+        let shown = ids.iter().take(3).map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
+        if ids.len() > 3 { format!("{shown} and {} more", ids.len() - 3) } else { shown }
+    };
+    let unmatched = verdicts.unmatched();
+    if !unmatched.is_empty() {
+        warn_line(&format!(
+            "WARN unmatched_judge_results: {} of {all} verdicts belong to no judgement of the graded runs: {}",
+            unmatched.len(),
+            name(&unmatched)
+        ));
+    }
+    let incomplete = verdicts.incomplete();
+    if !incomplete.is_empty() {
+        warn_line(&format!(
+            "WARN incomplete_judge_results: {} of {all} verdicts come from a judge that failed; they count as not given: {}",
+            incomplete.len(),
+            name(&incomplete)
+        ));
     }
 }
 

@@ -35,7 +35,7 @@ struct CommandLine {
 #[derive(Debug, Subcommand)]
 enum Command {
     Validate(validate::ValidateArguments),
-    Grade(grade::GradeArguments),
+    Grade(Box<grade::GradeArguments>),
     Benchmark(Box<benchmark::BenchmarkArguments>),
     #[command(external_subcommand)]
     External(Vec<OsString>),
@@ -45,7 +45,7 @@ enum Command {
 pub fn run() -> ExitCode {
     match CommandLine::parse().command {
         Command::Validate(arguments) => validate::run(arguments),
-        Command::Grade(arguments) => grade::run(arguments),
+        Command::Grade(arguments) => grade::run(&arguments),
         Command::Benchmark(arguments) => benchmark::run(*arguments),
         Command::External(words) => external::run(&words),
     }

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use skill_lift_contract::write::AtomicFile;
+use skill_lift_text::screen::visible;
 
-use crate::report::terminal::visible;
+use crate::suite::render::MessageStyle;
 
 /// When colours are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -54,10 +55,7 @@ pub fn warn_line(line: &str) {
 /// Writes a product to a file, whole or not at all, or to standard output.
 ///
 /// A closed pipe on standard output is success.
-pub fn emit(
-    target: Option<&Path>,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), String> {
+pub fn emit(target: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), String> {
     match target {
         Some(path) => {
             let failed = |error: io::Error| format!("cannot write {}: {error}", path.display());
@@ -84,6 +82,18 @@ pub fn terminal_width() -> Option<usize> {
     let columns = rustix::termios::tcgetwinsize(&out).map(|size| usize::from(size.ws_col)).unwrap_or(0);
     Some(if columns == 0 { 80 } else { columns })
 }
+
+/// How messages on standard error look.
+pub fn message_style(color: Color) -> MessageStyle {
+    MessageStyle {
+        width: terminal_width().unwrap_or(WIDEST_MESSAGE).clamp(40, WIDEST_MESSAGE),
+        color: color.applies(io::stderr().is_terminal()),
+        unicode: is_unicode(),
+    }
+}
+
+/// Columns of a message; more is hard to read.
+const WIDEST_MESSAGE: usize = 100;
 
 /// Whether the environment can show more than ASCII.
 pub fn is_unicode() -> bool {

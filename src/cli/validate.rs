@@ -1,15 +1,18 @@
 //! `validate`: says everything that is wrong with a suite before anything is run.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use skill_lift_text::python;
+use skill_lift_text::screen::visible;
+
+use super::output::{Color, message_style};
 
 use crate::suite::leakage::{LeakageFinding, find_leaks};
-use crate::suite::render::{escape, print_failures};
+use crate::suite::render::print_failures;
 use crate::suite::{Diagnostic, Level, LoadOptions, Loaded, load};
 
 /// Checks a suite and says everything that is wrong with it.
@@ -37,6 +40,9 @@ pub struct ValidateArguments {
     /// What is printed on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// When to use colours.
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    color: Color,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -98,11 +104,8 @@ pub fn run(arguments: ValidateArguments) -> ExitCode {
 
 /// What a person reads: on standard error.
 fn report(arguments: &ValidateArguments, loaded: &Loaded, leaks: &[LeakageFinding]) -> io::Result<()> {
-    let is_terminal = io::stderr().is_terminal();
-    let color = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let width = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(100);
     let mut stderr = io::BufWriter::new(io::stderr().lock());
-    print_failures(&loaded.diagnostics, &mut stderr, width, color)?;
+    print_failures(&loaded.diagnostics, &mut stderr, message_style(arguments.color))?;
     for leak in leaks {
         let line = format!(
             "WARN {}: assertion {} value {} appears in prompt (leakage; case may saturate)",
@@ -110,7 +113,7 @@ fn report(arguments: &ValidateArguments, loaded: &Loaded, leaks: &[LeakageFindin
             python::repr_str(&leak.assertion),
             python::repr_str(&leak.value)
         );
-        writeln!(stderr, "{}", escape(&line))?;
+        writeln!(stderr, "{}", visible(&line, false))?;
     }
     if arguments.strict_leakage && !leaks.is_empty() {
         writeln!(stderr, "FAIL: {}", leak_count(leaks))?;
@@ -130,7 +133,8 @@ fn product(arguments: &ValidateArguments, loaded: &Loaded, leaks: &[LeakageFindi
     let mut stdout = io::stdout().lock();
     match (arguments.format, &loaded.suite) {
         (Format::Text, Some(suite)) if !refused => {
-            let (name, cases, ablations) = (escape(&suite.skill_name), suite.cases.len(), suite.ablations.len());
+            let (name, cases, ablations) =
+                (visible(&suite.skill_name, false), suite.cases.len(), suite.ablations.len());
             writeln!(stdout, "OK: {name} — {cases} cases, {ablations} ablations")?;
         }
         (Format::Text, _) => {}

@@ -2,8 +2,8 @@
 
 use polars::prelude::*;
 
-use super::schema::{assertions, runs};
 use super::FrameError;
+use super::schema::{assertions, runs};
 use crate::grade::{AssertionRow, DeferredJudgement, GradedRun, Rate};
 use crate::suite::{Case, Severity};
 

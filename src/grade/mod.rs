@@ -7,6 +7,7 @@
 mod answer;
 pub mod checks;
 pub mod outcome;
+mod rows;
 mod run;
 pub mod tally;
 mod tree;

@@ -2,8 +2,8 @@
 
 use skill_lift_text::view::{Comparison, View};
 
-use crate::judge::merge::share_of_five;
 use crate::judge::JudgementDetail;
+use crate::judge::merge::share_of_five;
 use crate::suite::{AssertionType, OracleTier, Severity};
 
 /// Why the program could not finish a check. Such a check is neither passed nor failed.
@@ -13,6 +13,8 @@ pub enum ErrorReason {
     StepLimit,
     /// The file that the check reads is larger than the limit.
     ArtifactTooLarge,
+    /// The texts of a similarity are too long to be compared.
+    SimilarityBudget,
 }
 
 impl ErrorReason {
@@ -21,6 +23,7 @@ impl ErrorReason {
         match self {
             Self::StepLimit => "step_limit",
             Self::ArtifactTooLarge => "artifact_too_large",
+            Self::SimilarityBudget => "similarity_budget",
         }
     }
 }
@@ -120,7 +123,10 @@ impl From<&View<'_>> for NormalizedText {
         Self {
             changed: view.changed(),
             canonical_normalized: view.canonical_normalized,
-            removed: view.removals().map(|(removable, count)| (removable.code_point(), removable.name, count)).collect(),
+            removed: view
+                .removals()
+                .map(|(removable, count)| (removable.code_point(), removable.name, count))
+                .collect(),
         }
     }
 }

@@ -142,11 +142,7 @@ fn below(row: &AssertionRow, floor: f64) -> impl Iterator<Item = String> {
 }
 
 /// Adds up the rows of one turn.
-pub fn turn_tally<'r>(
-    turn: usize,
-    missing_output: bool,
-    rows: impl Iterator<Item = &'r AssertionRow>,
-) -> TurnTally {
+pub fn turn_tally<'r>(turn: usize, missing_output: bool, rows: impl Iterator<Item = &'r AssertionRow>) -> TurnTally {
     let mut checks = Rate::default();
     for row in rows.filter(|row| row.turn == Some(turn)) {
         match row.outcome {

@@ -39,10 +39,16 @@ pub struct Tree<'a> {
 pub enum TreeError {
     /// A run directory cannot be listed.
     #[error(transparent)]
-    Layout(#[from] LayoutError),
+    Layout(Box<LayoutError>),
     /// A verdict does not fit.
     #[error(transparent)]
     JudgeResults(#[from] JudgeResultsError),
+}
+
+impl From<LayoutError> for TreeError {
+    fn from(error: LayoutError) -> Self {
+        Self::Layout(Box::new(error))
+    }
 }
 
 /// Grades every run of an index.
@@ -73,15 +79,16 @@ where
                 let graded = grade_run(subject, evidence, options, |run, view| {
                     let projected = project(&run, view);
                     GradedWith { run, projected }
-                })?;
-                Ok(graded)
+                });
+                Ok(graded?)
             })
             .collect()
     };
     let mut ready: Vec<Result<GradedWith<T>, TreeError>> = Vec::new();
     for batch in index.slots().chunks(BATCH) {
         // the results of one batch are written while the next one is graded
-        let (written, graded) = rayon::join(|| hand_on(std::mem::take(&mut ready), &mut consume), || grade_batch(batch));
+        let (written, graded) =
+            rayon::join(|| hand_on(std::mem::take(&mut ready), &mut consume), || grade_batch(batch));
         written?;
         ready = graded;
     }

@@ -193,8 +193,10 @@ impl<'a> Node<'a> {
                 format!("[{}]", parts.join(", "))
             }
             Value::Object(members) => {
-                let parts: Vec<_> =
-                    members.iter().map(|m| format!("{}: {}", python::repr_str(&m.key), m.value.python_repr())).collect();
+                let parts: Vec<_> = members
+                    .iter()
+                    .map(|m| format!("{}: {}", python::repr_str(&m.key), m.value.python_repr()))
+                    .collect();
                 format!("{{{}}}", parts.join(", "))
             }
         }

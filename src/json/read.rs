@@ -235,7 +235,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn position_of(&self, members: &[Member<'a>], seen: &mut HashSet<Cow<'a, str>>, key: &Cow<'a, str>) -> Option<usize> {
+    fn position_of(
+        &self,
+        members: &[Member<'a>],
+        seen: &mut HashSet<Cow<'a, str>>,
+        key: &Cow<'a, str>,
+    ) -> Option<usize> {
         if members.len() < SMALL_OBJECT {
             return members.iter().position(|member| member.key == *key);
         }
@@ -478,7 +483,24 @@ mod tests {
 
     #[test]
     fn syntax_errors_stop_the_reading() {
-        for text in ["", "{", "[1,]", "{\"a\" 1}", "{'a': 1}", "01", "1.", "+1", "\"a\nb\"", "\"\\x\"", "\"abc", "1 2", "\\", "\"\\u12\"", "tru", "-"] {
+        for text in [
+            "",
+            "{",
+            "[1,]",
+            "{\"a\" 1}",
+            "{'a': 1}",
+            "01",
+            "1.",
+            "+1",
+            "\"a\nb\"",
+            "\"\\x\"",
+            "\"abc",
+            "1 2",
+            "\\",
+            "\"\\u12\"",
+            "tru",
+            "-",
+        ] {
             let document = read(text, Limits::SUITE);
             assert!(document.root.is_none(), "{text:?}");
             assert!(matches!(document.errors[0].kind, JsonErrorKind::Syntax(_)), "{text:?}");

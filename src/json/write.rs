@@ -42,7 +42,8 @@ impl Serialize for Number<'_> {
             return serializer.serialize_i64(value);
         }
         // wider than 64 bits: pass the digits through
-        let raw = serde_json::value::RawValue::from_string(self.text().to_owned()).map_err(serde::ser::Error::custom)?;
+        let raw =
+            serde_json::value::RawValue::from_string(self.text().to_owned()).map_err(serde::ser::Error::custom)?;
         raw.serialize(serializer)
     }
 }
@@ -143,7 +144,11 @@ mod tests {
 
     #[test]
     fn pretty_form_at_a_depth() {
-        let node = parse(r#"{"a":[],"b":{},"c":[1,2.0,"é\u0001"],"n":123456789012345678901234567890,"z":-0.0}"#, Limits::SUITE).unwrap();
+        let node = parse(
+            r#"{"a":[],"b":{},"c":[1,2.0,"é\u0001"],"n":123456789012345678901234567890,"z":-0.0}"#,
+            Limits::SUITE,
+        )
+        .unwrap();
         let mut out = Vec::new();
         pretty(&mut out, &node, 1).unwrap();
         let expected = "{\n    \"a\": [],\n    \"b\": {},\n    \"c\": [\n      1,\n      2.0,\n      \"é\\u0001\"\n    ],\n    \"n\": 123456789012345678901234567890,\n    \"z\": -0.0\n  }";

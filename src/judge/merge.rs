@@ -97,7 +97,9 @@ pub fn merge(assertion: &Node<'_>, stored: &StoredVerdict) -> Result<Judged, Ver
     let said = stored.evidence.as_deref().unwrap_or("judge result supplied");
     let declared = |key: &str| assertion.get(key).filter(|node| node.is_truthy());
     match (&stored.verdict, declared("graded_dimensions"), declared("dynamic_rubric")) {
-        (Verdict::Dimensions { scores, .. }, Some(dimensions), _) => merge_dimensions(assertion, dimensions, scores, said),
+        (Verdict::Dimensions { scores, .. }, Some(dimensions), _) => {
+            merge_dimensions(assertion, dimensions, scores, said)
+        }
         (Verdict::Dynamic { met, total, score, .. }, _, Some(rubric)) => {
             let minimum = minimum_criteria(rubric);
             Ok(Judged {
@@ -128,7 +130,8 @@ fn merge_dimensions(
     scores: &[(String, f64)],
     said: &str,
 ) -> Result<Judged, VerdictProblem> {
-    let names: Vec<&str> = dimensions.items().unwrap_or_default().iter().filter_map(|item| item.get("name")?.as_str()).collect();
+    let names: Vec<&str> =
+        dimensions.items().unwrap_or_default().iter().filter_map(|item| item.get("name")?.as_str()).collect();
     if names.len() != scores.len() || scores.iter().any(|(name, _)| !names.contains(&name.as_str())) {
         return Err(VerdictProblem::UndeclaredDimensions);
     }
@@ -147,8 +150,10 @@ fn merge_dimensions(
 fn sorted_json(scores: &[(String, f64)]) -> String {
     let mut sorted: Vec<_> = scores.iter().collect();
     sorted.sort_by(|(a, _), (b, _)| a.cmp(b));
-    let members: Vec<String> =
-        sorted.into_iter().map(|(name, score)| format!("{}: {}", ascii_json(name), python::float_repr(*score))).collect();
+    let members: Vec<String> = sorted
+        .into_iter()
+        .map(|(name, score)| format!("{}: {}", ascii_json(name), python::float_repr(*score)))
+        .collect();
     format!("{{{}}}", members.join(", "))
 }
 
@@ -181,13 +186,14 @@ fn ascii_json(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::{Limits, parse};
     use crate::judge::Verdicts;
     use crate::judge::results::tests::verdicts;
-    use crate::json::{Limits, parse};
 
     fn merged(assertion: &str, verdict: &str) -> Result<Judged, String> {
         let stored: Verdicts = verdicts(verdict);
-        merge(&parse(assertion, Limits::SUITE).unwrap(), stored.find("a").unwrap()).map_err(|problem| problem.to_string())
+        merge(&parse(assertion, Limits::SUITE).unwrap(), stored.find("a").unwrap())
+            .map_err(|problem| problem.to_string())
     }
 
     const DIMENSIONS: &str = r#"{"graded_dimensions":[{"name":"depth","rubric":"r"},{"name":"é","rubric":"r"}]}"#;
@@ -205,7 +211,10 @@ mod tests {
         let strict = DIMENSIONS.replacen('{', r#"{"threshold":4.5,"#, 1);
         assert!(!merged(&strict, verdict).unwrap().passed);
         let fewer = r#"{"id":"a","dimension_scores":{"depth":3},"threshold":0.1}"#;
-        assert_eq!(merged(DIMENSIONS, fewer).unwrap_err(), "dimension_scores must exactly match the declared dimensions");
+        assert_eq!(
+            merged(DIMENSIONS, fewer).unwrap_err(),
+            "dimension_scores must exactly match the declared dimensions"
+        );
     }
 
     #[test]

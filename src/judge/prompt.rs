@@ -233,7 +233,8 @@ mod tests {
 
     #[test]
     fn the_prompt_does_not_say_which_arm_answered() {
-        let assertion = r#"{"name":"q","type":"judge","rubric":["Specific"],"variants":["with_skill"],"severity":"gate"}"#;
+        let assertion =
+            r#"{"name":"q","type":"judge","rubric":["Specific"],"variants":["with_skill"],"severity":"gate"}"#;
         let text = prompt(assertion, "an answer", None);
         for secret in ["with_skill", "secret-model", "runs/", "run-1", "severity"] {
             assert!(!text.contains(secret), "{secret}\n{text}");
@@ -267,7 +268,10 @@ mod tests {
              \"score\": {\"type\": \"number\"}, \"rationale\": {\"type\": \"string\"}}}\n"
         ));
         let text = prompt(r#"{"graded_dimensions":[{"name":"clarity","rubric":"r"}]}"#, "x", None);
-        assert!(text.contains("\"properties\": {\"clarity\": {\"type\": \"number\"}}, \"required\": [\"clarity\"]}"), "{text}");
+        assert!(
+            text.contains("\"properties\": {\"clarity\": {\"type\": \"number\"}}, \"required\": [\"clarity\"]}"),
+            "{text}"
+        );
         let text = prompt(r#"{"dynamic_rubric":{"instruction":"i","minimum_criteria":2}}"#, "x", None);
         assert!(text.contains("First write 2 to 5 criteria") && text.contains("\"minItems\": 2, "), "{text}");
     }

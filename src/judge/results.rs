@@ -117,10 +117,19 @@ impl Verdicts {
         let shown = || path.display().to_string();
         let unreadable = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => JudgeResultsError::NotFound(shown()),
-            _ => JudgeResultsError::Unreadable { path: shown(), message: error.to_string() },
+            _ => {
+                // the system's words without the number that Rust appends
+                let text = error.to_string();
+                let message = text.split(" (os error").next().unwrap_or_default().to_lowercase();
+                JudgeResultsError::Unreadable { path: shown(), message }
+            }
         };
         let mut bytes = Vec::new();
-        File::open(path).map_err(unreadable)?.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
+        File::open(path)
+            .map_err(unreadable)?
+            .take(limit.saturating_add(1))
+            .read_to_end(&mut bytes)
+            .map_err(unreadable)?;
         if bytes.len() as u64 > limit {
             return Err(JudgeResultsError::TooLarge { path: shown(), limit });
         }
@@ -183,8 +192,8 @@ fn read_rows(text: &str) -> Result<HashMap<String, StoredVerdict>, JudgeResultsE
         if let Some(earlier) = by_id.get(id) {
             return Err(JudgeResultsError::Duplicate { id: id.to_owned(), first: earlier.row, second: row });
         }
-        let verdict = verdict::read(node)
-            .map_err(|problem| JudgeResultsError::Verdict { row, id: id.to_owned(), problem })?;
+        let verdict =
+            verdict::read(node).map_err(|problem| JudgeResultsError::Verdict { row, id: id.to_owned(), problem })?;
         let stored = StoredVerdict {
             verdict,
             evidence: evidence(node),
@@ -316,7 +325,10 @@ pub(super) mod tests {
         assert_eq!(problem("[1]"), "judge results must contain only result objects");
         assert_eq!(problem("1\n2\n"), "judge results must contain only result objects");
         assert_eq!(problem("{\"results\":{}}"), "judge results must contain only result objects");
-        assert_eq!(problem("{\"passed\":true}"), "judge results: the object has no judge_task_id, no id and no results");
+        assert_eq!(
+            problem("{\"passed\":true}"),
+            "judge results: the object has no judge_task_id, no id and no results"
+        );
         let broken = "{\"id\":\"a\",\"passed\":true}\nnot json\n";
         assert!(problem(broken).starts_with("judge results line 2: invalid JSON"), "{}", problem(broken));
         assert!(problem("not json").starts_with("judge results line 1: invalid JSON"));

@@ -317,7 +317,8 @@ fn read_dynamic(row: &Node<'_>) -> Result<Verdict, VerdictProblem> {
     {
         return Err(VerdictProblem::PassedNotBoolean);
     }
-    let minimum = minimum.as_number().and_then(|number| number.as_i64()).and_then(|number| usize::try_from(number).ok());
+    let minimum =
+        minimum.as_number().and_then(|number| number.as_i64()).and_then(|number| usize::try_from(number).ok());
     let minimum = minimum.filter(|minimum| *minimum >= 1).ok_or(VerdictProblem::MinimumNotPositive)?;
     let names: HashSet<Option<&str>> = items.iter().map(|item| item.get("name").and_then(Node::as_str)).collect();
     if items.is_empty() || names.len() != total {
@@ -407,7 +408,10 @@ mod tests {
             (r#"{"dimension_scores":{"a":6},"threshold":0.75}"#, "dimension scores must be in [1,5]"),
             (r#"{"dimension_scores":{"a":5}}"#, "stored dimension verdict requires normalized threshold"),
             (r#"{"dimension_scores":{"a":5},"threshold":4}"#, "dimension threshold must be normalized to [0,1]"),
-            (r#"{"dimension_scores":{"a":1},"threshold":0.5,"passed":true}"#, "dimension passed contradicts score and threshold"),
+            (
+                r#"{"dimension_scores":{"a":1},"threshold":0.5,"passed":true}"#,
+                "dimension passed contradicts score and threshold",
+            ),
             (r#"{"dimension_scores":{},"threshold":0.5}"#, "dimension names must be non-empty and unique"),
             (r#"{"dimension_scores":{"a":true},"threshold":0.5}"#, "dimension a must be a finite number"),
             (

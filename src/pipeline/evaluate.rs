@@ -1,16 +1,22 @@
 //! Grading a tree into a spool of rows and, when they are asked for, frames.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
+use std::sync::OnceLock;
 
-use skill_lift_contract::TreeDigest;
+use skill_lift_contract::{TreeDigest, UnscoredReason};
 
+use super::products::{GradingFiles, JudgeTasks};
+use super::scratch::Scratch;
 use super::warnings::WarningLog;
 use crate::frame::{FrameBuilder, FrameError, Frames};
-use crate::grade::{GradeOptions, GradedRun, GradedWith, grade_tree};
-use crate::report::RowSpool;
-use crate::report::row;
+use crate::grade::{GradeOptions, GradedRun, GradedWith, RunView, Tree, TreeError, grade_tree};
+use crate::judge::task::prompt_of;
+use crate::judge::{JudgeResultsError, Verdicts};
+use crate::report::{RowSpool, TaskContext, grading_file, judge_tasks, row};
 use crate::runs::{IndexOptions, LayoutError, OnDuplicate, RunIndex, RunWarning, WarningCode};
 use crate::suite::{Case, Split, Suite};
 
@@ -28,10 +34,23 @@ pub struct Request<'a> {
     pub index: IndexOptions,
     /// How runs are graded.
     pub grade: GradeOptions,
-    /// Whether frames are made.
-    pub frames: bool,
+    /// Verdicts of judges.
+    pub verdicts: &'a Verdicts,
+    /// What is made beside the rows.
+    pub products: Products,
     /// Called with the number of runs that are done, and of all runs.
     pub progress: Option<&'a (dyn Fn(usize, usize) + Sync)>,
+}
+
+/// What is made beside the rows of the report.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Products {
+    /// Frames for analyses.
+    pub frames: bool,
+    /// A file of the judgements that were not supplied.
+    pub judge_tasks: bool,
+    /// A `grading.json` for each run directory.
+    pub grading_files: bool,
 }
 
 /// What came of it.
@@ -41,6 +60,10 @@ pub struct Evaluated {
     pub rows: RowSpool,
     /// The frames, if they were asked for.
     pub frames: Option<Frames>,
+    /// The judge tasks, if they were asked for.
+    pub judge_tasks: Option<JudgeTasks>,
+    /// The files for run directories, if they were asked for.
+    pub grading_files: Option<GradingFiles>,
     /// Runs that enter rates.
     pub scorable: usize,
     /// Judgements that were not supplied.
@@ -61,6 +84,9 @@ pub enum EvaluationError {
     /// The tree is refused.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Layout(Vec<LayoutError>),
+    /// A verdict does not fit its assertion.
+    #[error(transparent)]
+    JudgeResults(JudgeResultsError),
     /// The frames cannot be built.
     #[error(transparent)]
     Frame(#[from] FrameError),
@@ -75,10 +101,20 @@ impl From<LayoutError> for EvaluationError {
     }
 }
 
+impl From<TreeError> for EvaluationError {
+    fn from(error: TreeError) -> Self {
+        match error {
+            TreeError::Layout(error) => (*error).into(),
+            TreeError::JudgeResults(error) => Self::JudgeResults(error),
+        }
+    }
+}
+
 /// Evaluates a tree.
 ///
 /// # Errors
-/// A tree in which the identity of a run is ambiguous, a directory that cannot be read, a full disk.
+/// A tree in which the identity of a run is ambiguous, a directory that cannot be read, a verdict that does not fit its
+/// assertion, a full disk.
 pub fn evaluate(request: &Request<'_>) -> Result<Evaluated, EvaluationError> {
     let selected = |case: &&Case| request.split.is_none_or(|split| case.split == split);
     let (triggers, cases): (Vec<&Case>, Vec<&Case>) =
@@ -89,7 +125,9 @@ pub fn evaluate(request: &Request<'_>) -> Result<Evaluated, EvaluationError> {
         .map_err(EvaluationError::Layout)?;
     let mut collector = Collector {
         rows: RowSpool::new()?,
-        frames: request.frames.then(FrameBuilder::default),
+        frames: request.products.frames.then(FrameBuilder::default),
+        tasks: Vec::new(),
+        grading_files: Vec::new(),
         cases: &cases,
         pending: Vec::new(),
         pending_keys: HashMap::new(),
@@ -103,14 +141,19 @@ pub fn evaluate(request: &Request<'_>) -> Result<Evaluated, EvaluationError> {
     };
     collector.warnings.extend(index.warnings().iter().cloned());
     let total = index.slots().len();
-    let shown = |run: &GradedRun| index.shown_path_below(&run.path);
+    let shown = |path: &str| index.shown_path_below(path);
+    let projector = Projector::new(request, &cases, &shown)?;
+    let tree = Tree {
+        suite: request.suite,
+        cases: &cases,
+        variants: &request.variants,
+        index: &index,
+        verdicts: request.verdicts,
+    };
     grade_tree(
-        request.suite,
-        &cases,
-        &request.variants,
-        &index,
+        tree,
         &request.grade,
-        |run, metadata| row::format(run, cases[run.case], &shown(run), metadata),
+        |run, view| projector.project(run, view),
         |graded| {
             collector.push(graded)?;
             if let Some(progress) = request.progress {
@@ -123,6 +166,8 @@ pub fn evaluate(request: &Request<'_>) -> Result<Evaluated, EvaluationError> {
     Ok(Evaluated {
         frames: collector.frames.map(FrameBuilder::finish).transpose()?,
         rows: collector.rows,
+        judge_tasks: projector.tasks.map(|scratch| JudgeTasks::new(scratch, collector.tasks)),
+        grading_files: projector.grading_files.map(|scratch| GradingFiles::new(scratch, collector.grading_files)),
         scorable: collector.scorable,
         deferred: collector.deferred,
         skipped_trigger_cases: triggers.into_iter().map(|case| case.id.clone()).collect(),
@@ -132,7 +177,71 @@ pub fn evaluate(request: &Request<'_>) -> Result<Evaluated, EvaluationError> {
     })
 }
 
-type FormattedRow = io::Result<Vec<u8>>;
+/// What is made of a run while its files are in memory.
+struct Projected {
+    row: Vec<u8>,
+    tasks: Vec<Range<u64>>,
+    grading_file: Option<Range<u64>>,
+}
+
+/// Makes what the report and the products need of a run. Rows are small and stay in memory until their turn comes; a
+/// task quotes a whole answer and goes to the disk at once.
+struct Projector<'a> {
+    request: &'a Request<'a>,
+    cases: &'a [&'a Case],
+    shown: &'a (dyn Fn(&str) -> String + Sync),
+    /// What each case asks, read when it is first needed.
+    prompts: Vec<OnceLock<Option<Cow<'a, str>>>>,
+    tasks: Option<Scratch>,
+    grading_files: Option<Scratch>,
+}
+
+impl<'a> Projector<'a> {
+    fn new(
+        request: &'a Request<'a>,
+        cases: &'a [&'a Case],
+        shown: &'a (dyn Fn(&str) -> String + Sync),
+    ) -> io::Result<Self> {
+        Ok(Self {
+            request,
+            cases,
+            shown,
+            prompts: cases.iter().map(|_| OnceLock::new()).collect(),
+            tasks: request.products.judge_tasks.then(Scratch::new).transpose()?,
+            grading_files: request.products.grading_files.then(Scratch::new).transpose()?,
+        })
+    }
+
+    fn project(&self, run: &GradedRun, view: RunView<'_>) -> io::Result<Projected> {
+        let case = self.cases[run.case];
+        let mut projected = Projected {
+            row: row::format(run, case, &(self.shown)(&run.path), view.metadata)?,
+            tasks: Vec::new(),
+            grading_file: None,
+        };
+        if let Some(scratch) = self.tasks.as_ref().filter(|_| !run.deferred.is_empty()) {
+            let leave = self.request.grade.allow_external_files;
+            let prompt = self.prompts[run.case].get_or_init(|| prompt_of(self.request.suite, case, leave));
+            let context = TaskContext {
+                case,
+                prompt: prompt.as_deref(),
+                suite_digest: &self.request.suite.digest,
+                shown: &self.shown,
+            };
+            for judgement in &run.deferred {
+                if let Some(line) = judge_tasks::line(&context, run, view, judgement)? {
+                    projected.tasks.push(scratch.keep(&line)?);
+                }
+            }
+        }
+        if let Some(scratch) = &self.grading_files
+            && !run.unscored_reasons.contains(&UnscoredReason::MissingRun)
+        {
+            projected.grading_file = Some(scratch.keep(&grading_file::format(run, view.metadata)?)?);
+        }
+        Ok(projected)
+    }
+}
 
 /// Takes graded runs in order. The runs of one case are held back until the next case begins, because the label of a
 /// model can make two directories of a case the same run.
@@ -140,7 +249,9 @@ struct Collector<'a> {
     rows: RowSpool,
     frames: Option<FrameBuilder>,
     cases: &'a [&'a Case],
-    pending: Vec<Option<(GradedRun, Vec<u8>)>>,
+    tasks: Vec<Range<u64>>,
+    grading_files: Vec<(String, Range<u64>)>,
+    pending: Vec<Option<(GradedRun, Projected)>>,
     pending_keys: HashMap<(Option<String>, usize, u32), usize>,
     on_duplicate: OnDuplicate,
     digest: TreeDigest,
@@ -152,9 +263,9 @@ struct Collector<'a> {
 }
 
 impl Collector<'_> {
-    fn push(&mut self, graded: GradedWith<FormattedRow>) -> Result<(), EvaluationError> {
+    fn push(&mut self, graded: GradedWith<io::Result<Projected>>) -> Result<(), EvaluationError> {
         let GradedWith { mut run, projected } = graded;
-        let row = projected?;
+        let projected = projected?;
         self.done += 1;
         let last_case = self.pending.iter().flatten().next_back().map(|(run, _)| run.case);
         if last_case.is_some_and(|case| case != run.case) {
@@ -166,7 +277,7 @@ impl Collector<'_> {
         if let Some(earlier) = self.pending_keys.insert(identity, self.pending.len()) {
             self.replace(earlier, &run)?;
         }
-        self.pending.push(Some((run, row)));
+        self.pending.push(Some((run, projected)));
         Ok(())
     }
 
@@ -191,8 +302,11 @@ impl Collector<'_> {
     }
 
     fn flush(&mut self) -> Result<(), EvaluationError> {
-        for (run, row) in self.pending.drain(..).flatten() {
+        for (run, projected) in self.pending.drain(..).flatten() {
+            let Projected { row, tasks, grading_file } = projected;
             self.rows.push(&row)?;
+            self.tasks.extend(tasks);
+            self.grading_files.extend(grading_file.map(|piece| (run.path.clone(), piece)));
             self.scorable += usize::from(run.is_scorable());
             self.deferred += run.deferred.len();
             if let Some(frames) = &mut self.frames {

@@ -1,10 +1,15 @@
 //! From a suite and a run tree to graded rows, frames and digests, in one pass and with flat memory.
 //!
 //! In: a validated suite, the root of a tree, what to select. Out: rows of the report in a spool, the frames if they
-//! are asked for, and everything that was odd.
+//! are asked for, what `grade` writes beside its report, and everything that was odd.
 
 mod evaluate;
+mod products;
+mod scratch;
+#[cfg(test)]
+mod tests;
 mod warnings;
 
-pub use evaluate::{Evaluated, EvaluationError, Request, evaluate};
+pub use evaluate::{Evaluated, EvaluationError, Products, Request, evaluate};
+pub use products::{GradingFiles, GradingFilesWritten, JudgeTasks};
 pub use warnings::WarningLog;

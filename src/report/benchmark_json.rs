@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use skill_lift_stats::compat::CompatSignificance;
 use skill_lift_stats::describe;
-use skill_lift_stats::rational::{self, Rational, round_f64_half_even, round_half_even};
+use skill_lift_stats::rational::{self, Rational, round_half_even};
 
+use super::compat::{Pairing, Significance, significance};
 use super::ordered::Ordered;
 use super::spool::RowSpool;
-use super::{inference_json, words};
+use super::{inference_json, reliability_json, words};
 use crate::analyze::Analysis;
 use crate::analyze::flags::CaseFlags;
 use crate::analyze::lift::{PairedBlock, PairedSummary};
 use crate::analyze::pairing::{Diagnostics, UnitMeans};
-use crate::analyze::reliability::{CaseVariant, Reliability, ReliabilityLift, Successes};
 use crate::analyze::table::RunTable;
 use crate::analyze::variants::VariantSummary;
 use crate::json::write::{new_line, pretty};
@@ -70,6 +69,10 @@ pub struct Provenance {
     pub seed: Option<u64>,
     /// Runs that were dropped because another one has the same identity.
     pub duplicates_dropped: usize,
+    /// Verdicts that belong to no judgement of the graded runs.
+    pub unmatched_judge_results: usize,
+    /// Verdicts of judges that failed; they count as not given.
+    pub incomplete_judge_results: usize,
     /// Blocks of version 0.6 that are not in the report.
     pub blocks_missing: &'static [&'static str],
 }
@@ -86,23 +89,6 @@ struct Tool {
     name: &'static str,
     version: &'static str,
     compat: &'static str,
-}
-
-#[derive(Serialize)]
-struct Pairing<'a> {
-    eligible_pairs: usize,
-    blocked_pairs: usize,
-    blocked_reason_counts: &'a BTreeMap<String, usize>,
-}
-
-impl<'a> From<&'a Diagnostics> for Pairing<'a> {
-    fn from(diagnostics: &'a Diagnostics) -> Self {
-        Self {
-            eligible_pairs: diagnostics.eligible,
-            blocked_pairs: diagnostics.blocked,
-            blocked_reason_counts: &diagnostics.reasons,
-        }
-    }
 }
 
 #[derive(Serialize)]
@@ -159,26 +145,6 @@ fn variant_blocks(summaries: &[VariantSummary]) -> Ordered<VariantBlock> {
         efficiency_pass_rate: stats(&summary.efficiency),
     };
     Ordered(summaries.iter().map(|summary| (summary.variant.clone(), block(summary))).collect())
-}
-
-#[derive(Serialize)]
-struct Significance {
-    method: &'static str,
-    n: usize,
-    observed_mean_delta: Option<f64>,
-    p_value: Option<f64>,
-    significant_at_0_05: bool,
-}
-
-fn significance(test: &skill_lift_stats::SignFlip) -> Significance {
-    let compat = CompatSignificance::new(test);
-    Significance {
-        method: compat.method,
-        n: compat.n,
-        observed_mean_delta: compat.observed_mean_delta,
-        p_value: compat.p_value,
-        significant_at_0_05: compat.significant_at_0_05,
-    }
 }
 
 #[derive(Serialize)]
@@ -261,150 +227,6 @@ fn paired_summary<'a>(table: &RunTable, summary: &PairedSummary, diagnostics: &'
             Some(Ordered(blocks.map(|(name, block)| (name.clone(), paired_block(table, block, false))).collect()));
     }
     block
-}
-
-#[derive(Serialize)]
-struct ReliabilityBlock<'a> {
-    by_case_variant: Ordered<Ordered<CaseVariantBlock>>,
-    by_variant: Ordered<ByVariantBlock>,
-    paired_lift: PairedLiftBlock<'a>,
-}
-
-#[derive(Serialize)]
-struct CaseVariantBlock {
-    n: u64,
-    c: u64,
-    pass_at_1: f64,
-    pass_at_k: Ordered<f64>,
-    pass_hat_k: Ordered<f64>,
-}
-
-#[derive(Serialize)]
-struct ByVariantBlock {
-    cases: usize,
-    mean_pass_at_1: Option<f64>,
-    all_runs_pass_rate: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct ArmCounts {
-    n: u64,
-    c: u64,
-}
-
-#[derive(Serialize)]
-struct UnitLiftBlock {
-    with_skill: ArmCounts,
-    without_skill: ArmCounts,
-    pass_at_1_delta: Option<f64>,
-    pass_at_k_delta: Ordered<f64>,
-    pass_hat_k_delta: Ordered<f64>,
-}
-
-#[derive(Serialize)]
-struct PooledLift {
-    cases: usize,
-    mean_pass_at_1_delta: Option<f64>,
-    mean_pass_at_k_delta: Ordered<f64>,
-    mean_pass_hat_k_delta: Ordered<f64>,
-    significance: Significance,
-}
-
-#[derive(Serialize)]
-struct PairedLiftBlock<'a> {
-    by_case: Ordered<UnitLiftBlock>,
-    pooled: PooledLift,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pairing: Option<Pairing<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    by_model: Option<Ordered<PairedLiftBlock<'a>>>,
-}
-
-/// Decimals of the compatible reliability figures.
-const DECIMALS: u32 = 6;
-
-fn case_variant(successes: Successes) -> CaseVariantBlock {
-    let curve = successes.curve();
-    let numbered = |of: &dyn Fn(&skill_lift_stats::reliability::PassEstimate) -> f64| {
-        Ordered(curve.iter().map(|e| (e.k.to_string(), round_f64_half_even(of(e), DECIMALS))).collect())
-    };
-    CaseVariantBlock {
-        n: successes.runs,
-        c: successes.passed,
-        pass_at_1: curve.first().map_or(0.0, |first| round_f64_half_even(first.pass_at_k(), DECIMALS)),
-        pass_at_k: numbered(&|estimate| estimate.pass_at_k()),
-        pass_hat_k: numbered(&|estimate| estimate.pass_hat_k()),
-    }
-}
-
-fn by_variant(cases: &[CaseVariant]) -> Ordered<ByVariantBlock> {
-    let mut arms: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
-    for (name, successes) in cases.iter().flat_map(|case| &case.variants) {
-        let arm = arms.entry(name).or_default();
-        arm.0.push(case_variant(*successes).pass_at_1);
-        arm.1.push(if successes.passed == successes.runs { 1.0 } else { 0.0 });
-    }
-    let six = |values: &[f64]| describe::mean(values).map(|mean| round_f64_half_even(mean, DECIMALS));
-    let block = |(name, (first, all)): (&str, (Vec<f64>, Vec<f64>))| {
-        let block =
-            ByVariantBlock { cases: first.len(), mean_pass_at_1: six(&first), all_runs_pass_rate: six(&all) };
-        (name.to_owned(), block)
-    };
-    Ordered(arms.into_iter().map(block).collect())
-}
-
-fn paired_lift<'a>(lift: &ReliabilityLift, qualified: bool) -> PairedLiftBlock<'a> {
-    let numbered = |values: &[Rational]| {
-        let rounded = values.iter().enumerate();
-        Ordered(rounded.map(|(i, value)| ((i + 1).to_string(), round_half_even(value, DECIMALS))).collect())
-    };
-    let means = |values: &BTreeMap<usize, Rational>| {
-        Ordered(values.iter().map(|(k, value)| (k.to_string(), round_half_even(value, DECIMALS))).collect())
-    };
-    let by_case = lift.units.iter().map(|unit| {
-        let key = match &unit.model {
-            Some(model) if qualified => format!("{}@{model}", unit.case_id),
-            _ => unit.case_id.clone(),
-        };
-        let block = UnitLiftBlock {
-            with_skill: ArmCounts { n: unit.with_skill.runs, c: unit.with_skill.passed },
-            without_skill: ArmCounts { n: unit.without_skill.runs, c: unit.without_skill.passed },
-            pass_at_1_delta: unit.pass_at_k.first().map(|value| round_half_even(value, DECIMALS)),
-            pass_at_k_delta: numbered(&unit.pass_at_k),
-            pass_hat_k_delta: numbered(&unit.pass_hat_k),
-        };
-        (key, block)
-    });
-    PairedLiftBlock {
-        by_case: Ordered(by_case.collect()),
-        pooled: PooledLift {
-            cases: lift.units.len(),
-            mean_pass_at_1_delta: lift.mean_pass_at_1.as_ref().map(|mean| round_half_even(mean, DECIMALS)),
-            mean_pass_at_k_delta: means(&lift.mean_pass_at_k),
-            mean_pass_hat_k_delta: means(&lift.mean_pass_hat_k),
-            significance: significance(&lift.significance),
-        },
-        pairing: None,
-        by_model: None,
-    }
-}
-
-fn reliability(reliability: &Reliability) -> ReliabilityBlock<'_> {
-    let cases = reliability.by_case_variant.iter().map(|case| {
-        let arms = case.variants.iter().map(|(name, successes)| (name.clone(), case_variant(*successes)));
-        (case.case_id.clone(), Ordered(arms.collect()))
-    });
-    let mut paired = paired_lift(&reliability.paired, true);
-    paired.pairing = Some((&reliability.pairing).into());
-    if !reliability.by_model.is_empty() {
-        let models = reliability.by_model.iter();
-        paired.by_model = Some(Ordered(models.map(|(name, lift)| (name.clone(), paired_lift(lift, false))).collect()));
-    }
-    ReliabilityBlock {
-        by_case_variant: Ordered(cases.collect()),
-        by_variant: by_variant(&reliability.by_case_variant),
-        paired_lift: paired,
-    }
 }
 
 #[derive(Serialize)]
@@ -534,7 +356,7 @@ pub fn write_benchmark(
     members.member("summary", &variant_blocks(&analysis.variants))?;
     members.member("by_model", &Ordered(by_model.collect()))?;
     members.member("paired_summary", &paired_summary(&analysis.table, &analysis.lift, &diagnostics))?;
-    members.member("reliability", &reliability(&analysis.reliability))?;
+    members.member("reliability", &reliability_json::block(&analysis.reliability))?;
     members.member("model_analysis", &model_analysis(&analysis.lift))?;
     members.member("case_flags", &analysis.case_flags.iter().map(flagged).collect::<Vec<_>>())?;
     members.rows(rows)?;

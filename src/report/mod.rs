@@ -3,9 +3,13 @@
 //! In: blocks of codes and exact numbers. Out: JSON and text. All words and all rounding live here; nothing is computed.
 
 pub mod benchmark_json;
+mod compat;
+pub mod grading_file;
 mod inference_json;
+pub mod judge_tasks;
 pub mod numbers;
 mod ordered;
+mod reliability_json;
 pub mod row;
 pub mod spool;
 pub mod terminal;
@@ -13,6 +17,7 @@ pub mod view;
 pub mod words;
 
 pub use benchmark_json::{Provenance, ReportHead, write_benchmark, write_grading};
+pub use judge_tasks::TaskContext;
 pub use spool::RowSpool;
 pub use terminal::{Style, render};
 pub use view::SummaryView;

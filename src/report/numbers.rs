@@ -28,7 +28,11 @@ pub fn percent(rate: &Rational) -> String {
 
 /// A difference of rates in percentage points with one decimal: `+21.5 pp`.
 pub fn points(difference: &Rational) -> String {
-    if difference.is_zero() { format!("0{NO_BREAK_SPACE}pp") } else { format!("{}{NO_BREAK_SPACE}pp", signed(difference, 1)) }
+    if difference.is_zero() {
+        format!("0{NO_BREAK_SPACE}pp")
+    } else {
+        format!("{}{NO_BREAK_SPACE}pp", signed(difference, 1))
+    }
 }
 
 /// A difference of rates in whole percentage points, one decimal below one point: `−8 pp`, `+0.4 pp`.
@@ -126,7 +130,8 @@ mod tests {
 
     #[test]
     fn rates() {
-        let cases = [("0", "0%"), ("0.004", "<1%"), ("0.005", "<1%"), ("0.56", "56%"), ("0.995", ">99%"), ("1", "100%")];
+        let cases =
+            [("0", "0%"), ("0.004", "<1%"), ("0.005", "<1%"), ("0.56", "56%"), ("0.995", ">99%"), ("1", "100%")];
         for (value, expected) in cases {
             assert_eq!(percent(&rate(value)), expected, "{value}");
         }

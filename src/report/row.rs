@@ -6,8 +6,11 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, SerializeStruct, Serializer};
 use skill_lift_text::view::Comparison;
 
-use crate::grade::{AssertionRow, GradedRun, Normalization, NormalizedText, Outcome, Rate};
+use super::ordered::Ordered;
+use crate::grade::{AssertionRow, GradedRun, Judgement, Normalization, NormalizedText, Outcome, Rate};
 use crate::json::{Node, write};
+use crate::judge::JudgementDetail;
+use crate::judge::merge::ScoreScale;
 use crate::suite::{Case, EvalIntent, Split};
 
 #[derive(Serialize)]
@@ -89,13 +92,23 @@ impl Serialize for Assertion<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("name", &row.name)?;
         map.serialize_entry("type", &row.assertion_type)?;
-        map.serialize_entry("passed", &row.outcome.passed())?;
+        if let Some(judgement) = &row.judgement {
+            map.serialize_entry("judge_task_id", &judgement.task_id)?;
+            map.serialize_entry("passed", &row.outcome.passed())?;
+            map.serialize_entry("score", &row.score)?;
+            judged_fields(&mut map, judgement)?;
+            map.serialize_entry("evidence", &row.evidence)?;
+        } else {
+            map.serialize_entry("passed", &row.outcome.passed())?;
+        }
         // a row that was never evaluated has its evidence last, as version 0.6 writes it
         let unevaluated = matches!(row.outcome, Outcome::Skipped { unevaluated: true, .. });
-        if !unevaluated {
-            map.serialize_entry("evidence", &row.evidence)?;
+        if row.judgement.is_none() {
+            if !unevaluated {
+                map.serialize_entry("evidence", &row.evidence)?;
+            }
+            map.serialize_entry("score", &row.score)?;
         }
-        map.serialize_entry("score", &row.score)?;
         map.serialize_entry("severity", &row.severity)?;
         map.serialize_entry("oracle", &row.oracle)?;
         if let Some(turn) = row.turn {
@@ -122,8 +135,26 @@ impl Serialize for Assertion<'_> {
         if let Some(normalization) = &row.normalization {
             map.serialize_entry("normalization", &Normalized(normalization))?;
         }
+        if let Some(Judgement { detail: JudgementDetail::Plain { scale: ScoreScale::OneToFive }, .. }) = &row.judgement
+        {
+            map.serialize_entry("score_scale", "1-5")?;
+        }
         map.serialize_entry("availability", row.availability.word())?;
         map.end()
+    }
+}
+
+fn judged_fields<M: SerializeMap>(map: &mut M, judgement: &Judgement) -> Result<(), M::Error> {
+    match &judgement.detail {
+        JudgementDetail::Plain { .. } => Ok(()),
+        JudgementDetail::Dimensions { threshold, scores } => {
+            map.serialize_entry("threshold", threshold)?;
+            map.serialize_entry("dimension_scores", &Ordered(scores.clone()))
+        }
+        JudgementDetail::Criteria { met, total } => {
+            map.serialize_entry("criteria_met", met)?;
+            map.serialize_entry("criteria_total", total)
+        }
     }
 }
 
@@ -234,11 +265,7 @@ pub fn format(run: &GradedRun, case: &Case, run_base: &str, metadata: &Node<'_>)
         grading_availability: run.availability().word(),
         blocked_assertions: run
             .blocked_rows()
-            .map(|row| Blocked {
-                name: &row.name,
-                assertion_type: row.assertion_type.word(),
-                evidence: &row.evidence,
-            })
+            .map(|row| Blocked { name: &row.name, assertion_type: row.assertion_type.word(), evidence: &row.evidence })
             .collect(),
         empty_output: run.empty_output,
         vacuous: run.vacuous,

@@ -1,5 +1,6 @@
 //! The summary as text: a pure function of the view, the width and a few switches.
 
+use skill_lift_text::screen::visible;
 use unicode_width::UnicodeWidthStr;
 
 use super::view::{CaseRow, Mark, ModelRow, SummaryView};
@@ -324,21 +325,6 @@ fn wrap_words(text: &str, width: usize) -> Vec<String> {
     textwrap::wrap(text, options).into_iter().map(|line| line.into_owned()).collect()
 }
 
-/// A text that cannot steer a terminal: control and format characters are written as `\u{1b}`.
-pub fn visible(text: &str, ascii: bool) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        let steers = character.is_control()
-            || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-        if steers || (ascii && !character.is_ascii()) {
-            shown.push_str(&format!("\\u{{{:x}}}", u32::from(character)));
-        } else {
-            shown.push(character);
-        }
-    }
-    shown
-}
-
 /// A text of at most `width` columns, cut in the middle; never cut when nobody looks at a screen.
 fn cut_middle(text: &str, width: usize, style: Style) -> String {
     if style.width.is_none() || text.width() <= width {
@@ -379,11 +365,5 @@ mod tests {
         assert_eq!(cut_middle("short", 12, SCREEN), "short");
         let piped = Style { width: None, ..SCREEN };
         assert_eq!(cut_middle("claude-sonnet-4.5-thinking", 12, piped), "claude-sonnet-4.5-thinking");
-    }
-
-    #[test]
-    fn untrusted_names_cannot_steer_the_terminal() {
-        assert_eq!(visible("a\u{1b}[31mb\u{202e}c", false), "a\\u{1b}[31mb\\u{202e}c");
-        assert_eq!(visible("é", true), "\\u{e9}");
     }
 }

@@ -326,7 +326,8 @@ fn case_row(case: &CaseContrast, mark: Mark, why: String) -> CaseRow {
 
 fn counts(inference: &Inference) -> String {
     let zero = rational::rate(0, 1);
-    let deltas: Vec<Rational> = inference.by_case.iter().filter_map(|case| Some(case.rates.as_ref()?.delta())).collect();
+    let deltas: Vec<Rational> =
+        inference.by_case.iter().filter_map(|case| Some(case.rates.as_ref()?.delta())).collect();
     let better = deltas.iter().filter(|delta| **delta > zero).count();
     let worse = deltas.iter().filter(|delta| **delta < zero).count();
     let mut text = format!("{better} better, {} the same, {worse} worse", deltas.len() - better - worse);
@@ -349,7 +350,12 @@ fn blocked(analysis: &Analysis) -> String {
     let reasons: Vec<String> =
         reasons.into_iter().map(|(code, count)| format!("{} ({count})", words::blocked_reason(code))).collect();
     let verb = if diagnostics.blocked == 1 { "is" } else { "are" };
-    format!("{} of {} {verb} blocked: {}.", diagnostics.blocked, numbers::counted(total, "pair", "pairs"), reasons.join(", "))
+    format!(
+        "{} of {} {verb} blocked: {}.",
+        diagnostics.blocked,
+        numbers::counted(total, "pair", "pairs"),
+        reasons.join(", ")
+    )
 }
 
 fn notes(analysis: &Analysis) -> Vec<String> {

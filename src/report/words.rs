@@ -138,7 +138,9 @@ fn too_few_note(contrast: &Contrast) -> String {
         return format!("Only {} of {} changed.", contrast.test.moved, units(contrast, contrast.test.n));
     }
     match &contrast.interval {
-        Ok(interval) => format!("The lift could be anything from {}.", numbers::interval(interval.lower, interval.upper)),
+        Ok(interval) => {
+            format!("The lift could be anything from {}.", numbers::interval(interval.lower, interval.upper))
+        }
         Err(_) => String::new(),
     }
 }
@@ -225,7 +227,9 @@ pub fn verdict_text(inference: &Inference, blocked: usize, minimum_cases: usize)
     let min_lift = numbers::size_in_points(min_lift(inference));
     let interval_name = interval_name(inference);
     match verdict.code {
-        VerdictCode::NothingPaired => format!("Nothing to compare: {} blocked.", numbers::counted(blocked, "pair is", "pairs are")),
+        VerdictCode::NothingPaired => {
+            format!("Nothing to compare: {} blocked.", numbers::counted(blocked, "pair is", "pairs are"))
+        }
         VerdictCode::Helps | VerdictCode::Harms if verdict.size_uncertain => {
             let side = if verdict.code == VerdictCode::Helps { "better" } else { "worse" };
             format!(
@@ -235,10 +239,13 @@ pub fn verdict_text(inference: &Inference, blocked: usize, minimum_cases: usize)
         }
         VerdictCode::Helps | VerdictCode::Harms if verdict.negligible => {
             let what = if verdict.code == VerdictCode::Helps { "gain" } else { "loss" };
-            format!("A small but real {what}: {estimate} ({limits}, {interval_name}), below the {min_lift} that matters.")
+            format!(
+                "A small but real {what}: {estimate} ({limits}, {interval_name}), below the {min_lift} that matters."
+            )
         }
         VerdictCode::Helps | VerdictCode::Harms => {
-            let what = if verdict.code == VerdictCode::Helps { "The skill helps" } else { "The skill makes results worse" };
+            let what =
+                if verdict.code == VerdictCode::Helps { "The skill helps" } else { "The skill makes results worse" };
             let odds = odds_text(p);
             format!("{what}: {estimate} ({limits}, {interval_name}) over {k}; {p_shown}. {odds}").trim_end().to_owned()
         }

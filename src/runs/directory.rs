@@ -314,10 +314,8 @@ impl RunDirectory {
                 let place = self.locate(path)?;
                 let digest = File::open(place).and_then(ContentDigest::of_reader);
                 self.contents.remove(path);
-                digest.map_err(|error| FileProblem::Unreadable {
-                    path: path.to_owned(),
-                    message: plain_message(&error),
-                })
+                digest
+                    .map_err(|error| FileProblem::Unreadable { path: path.to_owned(), message: plain_message(&error) })
             }
             Err(problem) => Err(problem),
         }

@@ -95,8 +95,7 @@ pub enum EventStatus {
 
 const COMPLETED: [&str; 6] = ["completed", "complete", "succeeded", "success", "done", "finished"];
 const IN_PROGRESS: [&str; 5] = ["in_progress", "started", "running", "pending", "queued"];
-const FAILED: [&str; 8] =
-    ["failed", "failure", "error", "errored", "cancelled", "canceled", "timed_out", "timeout"];
+const FAILED: [&str; 8] = ["failed", "failure", "error", "errored", "cancelled", "canceled", "timed_out", "timeout"];
 
 /// Kinds of records that are written when something has ended.
 const TERMINAL_KINDS: [&str; 10] = [
@@ -225,7 +224,8 @@ fn first_characters(text: &str, count: usize) -> &str {
 pub struct EventLog {
     /// The agent whose stream the events were made from, case folded; empty when it is not said.
     pub source: String,
-    /// The events in order.
+    /// The events in order, without those that show nothing ([`EventKind::Event`]): a file of millions of empty objects
+    /// must not become millions of events.
     pub events: Vec<Event>,
 }
 
@@ -298,9 +298,10 @@ pub(super) fn read(contents: Result<Rc<Vec<u8>>, FileProblem>) -> Events {
     let version = root.get("schema_version").and_then(Node::as_number);
     let first_version = version.is_some_and(|version| version.as_f64() == 1.0);
     let source = root.get("source").and_then(Node::as_str).unwrap_or_default();
+    let events = items.iter().map(|item| Event::read(item, first_version));
     Ok(EventLog {
         source: python::casefold(source).into_owned(),
-        events: items.iter().map(|item| Event::read(item, first_version)).collect(),
+        events: events.filter(|event| event.kind != EventKind::Event).collect(),
     })
 }
 
@@ -320,6 +321,7 @@ pub(crate) mod testing {
 mod tests {
     use super::testing::events;
     use super::*;
+    use crate::runs::RunDirectory;
 
     fn one(text: &str) -> Event {
         events(&format!("[{text}]")).unwrap().events.swap_remove(0)
@@ -372,25 +374,50 @@ mod tests {
 
     #[test]
     fn other_shapes_are_named() {
-        assert_eq!(problem("{"), "invalid JSON in events.json: unexpected end of the text at $");
-        assert_eq!(problem(r#"[{"a":1,"a":2}]"#), "invalid JSON in events.json: duplicate key `a` at $[0].a");
-        assert!(problem(&"[".repeat(100_000)).starts_with("invalid JSON in events.json: nested deeper than 512 levels"));
+        assert_eq!(problem("{"), "invalid JSON in events.json: expected a key in double quotes at $");
+        assert_eq!(problem(r#"[{"a":1,"a":2}]"#), "invalid JSON in events.json: duplicate key `a` at $[0]");
+        assert!(
+            problem(&"[".repeat(100_000)).starts_with("invalid JSON in events.json: nested deeper than 512 levels")
+        );
         for shape in ["{}", "7", r#""events""#, r#"{"events":{}}"#, r#"{"events":[{},[]]}"#, "[1]", "[null]"] {
             assert_eq!(problem(shape), "events.json must contain an events list", "{shape}");
         }
         assert_eq!(events("[]").unwrap().events, []);
+        assert_eq!(events(r#"[{},{"type":"event"}]"#).unwrap().events, []);
         let not_utf8 = read(Ok(Rc::new(vec![b'"', 0xff, b'"']))).unwrap_err();
         assert_eq!(not_utf8.to_string(), "invalid JSON in events.json: not valid UTF-8");
     }
 
     #[test]
     fn values_of_other_types_are_no_text() {
-        let event = one(
-            r#"{"type":"tool_call","status":{"a":1},"name":7,"input_summary":{"x":1},"details":["ls"],"path":[],
-                "exit_code":"0","output_summary":null}"#,
-        );
+        let event =
+            one(r#"{"type":"tool_call","status":{"a":1},"name":7,"input_summary":{"x":1},"details":["ls"],"path":[],
+                "exit_code":"0","output_summary":null}"#);
         assert_eq!((&*event.name, &*event.text, &*event.path), ("", "", ""));
         assert_eq!((event.status, event.exit_code), (EventStatus::Unknown, None));
+    }
+
+    #[test]
+    fn a_file_is_opened_and_typed_once() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(FILE_NAME), r#"[{"type":"command"}]"#).unwrap();
+        let open = || RunDirectory::open(folder.path().to_owned(), "c1".to_owned(), None, 10).unwrap();
+        let mut directory = open();
+        let first = directory.events(20);
+        assert_eq!(first.as_ref().as_ref().unwrap().events.len(), 1);
+        assert!(Rc::ptr_eq(&first, &directory.events(20)));
+        assert_eq!(
+            directory.take_digests().iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+            ["c1/events.json"]
+        );
+
+        let too_large = open().events(19).as_ref().as_ref().unwrap_err().to_string();
+        assert_eq!(too_large, "events_too_large: events.json has 20 bytes, the limit is 19 bytes");
+        std::fs::remove_file(folder.path().join(FILE_NAME)).unwrap();
+        assert_eq!(open().events(20).as_ref().as_ref().unwrap_err(), &EventsProblem::Missing);
+        std::fs::create_dir(folder.path().join(FILE_NAME)).unwrap();
+        let unreadable = open().events(20).as_ref().as_ref().unwrap_err().to_string();
+        assert_eq!(unreadable, "unreadable events.json: not a regular file: events.json");
     }
 
     #[test]

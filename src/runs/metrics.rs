@@ -172,16 +172,18 @@ pub(crate) mod testing {
 
     /// Merges objects as if they were the files, in order.
     pub(crate) fn metrics(texts: &[&str]) -> Metrics {
-        let parse = |text: &&'static str| json::parse(text, json::Limits::SIDECAR).unwrap();
-        let texts: Vec<&'static str> = texts.iter().map(|text| &*text.to_string().leak()).collect();
-        Metrics::merge(&texts.iter().map(parse).collect::<Vec<_>>())
+        let objects: Vec<_> = texts.iter().map(|text| json::parse(text, json::Limits::SIDECAR).unwrap()).collect();
+        Metrics::merge(&objects)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::testing::metrics;
     use super::*;
+    use crate::runs::RunDirectory;
 
     #[test]
     fn later_files_win_key_by_key() {
@@ -190,6 +192,27 @@ mod tests {
         // a later value that is no measurement hides the earlier one
         assert_eq!(metrics(&[r#"{"total_tokens":10}"#, r#"{"total_tokens":null}"#]).total_tokens, None);
         assert_eq!(metrics(&[]), Metrics::default());
+    }
+
+    #[test]
+    fn files_that_cannot_be_read_say_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &[u8]| std::fs::write(folder.path().join(name), text).unwrap();
+        std::fs::create_dir(folder.path().join("outputs")).unwrap();
+        write("metadata.json", br#"{"total_tokens":1,"commands":2}"#);
+        write("timing.json", b"[]");
+        write("outputs/metrics.json", br#"{"total_tokens":3,"elapsed_ms":500}"#);
+        write("metrics.json", br#"{"total_tokens":NaN}"#);
+        let mut directory = RunDirectory::open(folder.path().to_owned(), String::new(), None, 10).unwrap();
+        let merged = directory.metrics();
+        assert_eq!(
+            (merged.total_tokens, merged.command_count, merged.elapsed_seconds),
+            (Some(3.0), Some(2.0), Some(0.5))
+        );
+        assert!(Rc::ptr_eq(&merged, &directory.metrics()));
+        write("metrics.json", b"\xff");
+        let mut directory = RunDirectory::open(folder.path().to_owned(), String::new(), None, 10).unwrap();
+        assert_eq!(directory.metrics(), merged);
     }
 
     #[test]
@@ -207,7 +230,10 @@ mod tests {
     fn usage_is_the_second_place_to_look() {
         let nested = r#"{"total_tokens":true,"usage":{"total_tokens":40},"command_count":2,"elapsed_ms":1500}"#;
         let merged = metrics(&[nested]);
-        assert_eq!((merged.total_tokens, merged.command_count, merged.elapsed_seconds), (Some(40.0), Some(2.0), Some(1.5)));
+        assert_eq!(
+            (merged.total_tokens, merged.command_count, merged.elapsed_seconds),
+            (Some(40.0), Some(2.0), Some(1.5))
+        );
         assert_eq!(metrics(&[r#"{"usage":{"input_tokens":1,"output_tokens":2}}"#]).total_tokens, None);
         assert_eq!(metrics(&[r#"{"usage":[1]}"#]).total_tokens, None);
         assert_eq!(metrics(&[r#"{"duration_seconds":5,"elapsed_ms":100}"#]).elapsed_seconds, Some(5.0));
@@ -219,9 +245,11 @@ mod tests {
 
     #[test]
     fn telemetry_counts_before_plain_numbers() {
-        let merged = with_measurement("total_tokens", r#"{"availability":"available","value":7}"#, r#""total_tokens":1,"#);
+        let merged =
+            with_measurement("total_tokens", r#"{"availability":"available","value":7}"#, r#""total_tokens":1,"#);
         assert_eq!((merged.total_tokens, merged.why_unavailable(Signal::TotalTokens)), (Some(7.0), None));
-        let merged = with_measurement("elapsed_ms", r#"{"availability":"available","value":250}"#, r#""elapsed_seconds":9,"#);
+        let merged =
+            with_measurement("elapsed_ms", r#"{"availability":"available","value":250}"#, r#""elapsed_seconds":9,"#);
         assert_eq!(merged.elapsed_seconds, Some(0.25));
         let merged = with_measurement("skill_invoked", r#"{"availability":"available","value":true}"#, "");
         assert_eq!(merged.skill_invoked, Some(true));

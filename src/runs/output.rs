@@ -90,7 +90,11 @@ pub(super) fn read(directory: &mut RunDirectory, limits: &Limits) -> Output {
         .filter(|name| directory.listing().and_then(|l| l.get(name)).is_some_and(|e| e.kind != EntryKind::File))
         .collect();
     for name in unusable {
-        directory.warn(WarningCode::OutputUnreadable, name, "not a regular file; it is not read as the answer".to_owned());
+        directory.warn(
+            WarningCode::OutputUnreadable,
+            name,
+            "not a regular file; it is not read as the answer".to_owned(),
+        );
     }
     if let [first, others @ ..] = present.as_slice()
         && !others.is_empty()
@@ -144,7 +148,8 @@ fn read_folder(directory: &mut RunDirectory, limits: &Limits) -> Output {
                 parts.push(format!("\n--- {path} ---\n{text}"));
             }
             Err(FileProblem::TooLarge { .. }) => {
-                let message = "the files of outputs/ are larger than the limit together; the run is not scored".to_owned();
+                let message =
+                    "the files of outputs/ are larger than the limit together; the run is not scored".to_owned();
                 directory.warn(WarningCode::OutputTooLarge, FOLDER, message);
                 return Output::TooLarge { place: OutputPlace::Folder };
             }
@@ -161,9 +166,7 @@ fn is_text_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     match name.rsplit_once('.') {
         // a name like ".md" is a hidden file without extension
-        Some((stem, extension)) if !stem.is_empty() => {
-            EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str())
-        }
+        Some((stem, extension)) if !stem.is_empty() => EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str()),
         _ => false,
     }
 }

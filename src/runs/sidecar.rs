@@ -124,7 +124,8 @@ impl ParsedSidecars<'_> {
         for (index, (name, node)) in self.objects.iter().enumerate() {
             for member in node.members().unwrap_or_default() {
                 let earlier = &self.objects[..index];
-                let other = earlier.iter().find(|(_, o)| o.get(&member.key).is_some_and(|value| *value != member.value));
+                let other =
+                    earlier.iter().find(|(_, o)| o.get(&member.key).is_some_and(|value| *value != member.value));
                 if let Some((other, _)) = other {
                     found.push(format!("`{}` in {other} and {name}", member.key));
                 }
@@ -207,7 +208,9 @@ mod tests {
     #[test]
     fn return_codes_and_flags() {
         let one = |text: &'static str| execution(&[("metadata.json", text)], "fine");
-        for fine in [r#"{"returncode":0}"#, r#"{"returncode":0.0}"#, r#"{"returncode":null}"#, r#"{"returncode":false}"#] {
+        for fine in
+            [r#"{"returncode":0}"#, r#"{"returncode":0.0}"#, r#"{"returncode":null}"#, r#"{"returncode":false}"#]
+        {
             assert!(one(fine).is_empty(), "{fine}");
         }
         for bad in [r#"{"returncode":1}"#, r#"{"returncode":"0"}"#, r#"{"returncode":true}"#, r#"{"returncode":-9}"#] {

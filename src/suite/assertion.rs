@@ -132,7 +132,6 @@ pub(super) fn read(
     Some(Assertion {
         assertion_type,
         label: written_label(&expanded),
-        written_label: written_label(node),
         severity,
         oracle,
         variants,

@@ -36,10 +36,10 @@ pub(super) fn expand_preset<'n, 'a>(node: &'n Node<'a>, assertion_type: Assertio
     if let Value::Object(members) = &mut expanded.value {
         let rubric = FACTUALITY_RUBRIC.iter().map(|line| text_node(line, node.span)).collect();
         fill(members, node.span, "name", Value::String("factuality".into()));
+        fill(members, node.span, "rubric", Value::Array(rubric));
         if let Ok(threshold) = parse("4", Limits::SUITE) {
             fill(members, node.span, "threshold", threshold.value);
         }
-        fill(members, node.span, "rubric", Value::Array(rubric));
     }
     Cow::Owned(expanded)
 }

@@ -117,8 +117,6 @@ pub struct Assertion {
     pub assertion_type: AssertionType,
     /// `name`, else `description`, else the type; for presets after their expansion.
     pub label: String,
-    /// The label before a preset was expanded: what prerequisites refer to.
-    pub written_label: String,
     /// Severity as declared or derived; `--strict` is applied when grading.
     pub severity: Severity,
     /// How strong the evidence of a pass is; a label only.

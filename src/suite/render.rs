@@ -9,6 +9,8 @@ use miette::{
     SpanContents,
 };
 
+use skill_lift_text::screen::{is_obeyed, visible};
+
 use super::diagnostic::{Diagnostic, Diagnostics, Level, SourceText};
 use crate::json::Span;
 
@@ -21,12 +23,23 @@ const SNIPPETS: usize = 5;
 /// A line of a snippet is cut to so many bytes on either side of what it points at.
 const AROUND: usize = 80;
 
+/// How messages look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MessageStyle {
+    /// Columns that may be used.
+    pub width: usize,
+    /// Whether colours are written.
+    pub color: bool,
+    /// Whether more than ASCII is written.
+    pub unicode: bool,
+}
+
 /// Prints the errors and warnings of a suite: first one line for each error, each at the start of a line, then the
 /// first few of them with the text they stand in, then the warnings.
 ///
 /// # Errors
 /// Those of the writer.
-pub fn print_failures(diagnostics: &Diagnostics, writer: &mut dyn Write, width: usize, color: bool) -> io::Result<()> {
+pub fn print_failures(diagnostics: &Diagnostics, writer: &mut dyn Write, style: MessageStyle) -> io::Result<()> {
     for error in diagnostics.errors().take(LISTED_ERRORS) {
         writeln!(writer, "FAIL: {}", escape(&error.line()))?;
     }
@@ -37,7 +50,7 @@ pub fn print_failures(diagnostics: &Diagnostics, writer: &mut dyn Write, width: 
     }
     let located = diagnostics.errors().filter(|error| error.source.is_some()).take(SNIPPETS);
     for error in located {
-        write_snippet(error, writer, width, color)?;
+        write_snippet(error, writer, style)?;
     }
     for warning in diagnostics.warnings().take(LISTED_WARNINGS) {
         let contract = if warning.level == Level::Strict { "contract " } else { "" };
@@ -50,24 +63,11 @@ pub fn print_failures(diagnostics: &Diagnostics, writer: &mut dyn Write, width: 
     Ok(())
 }
 
-/// Replaces what a terminal would obey (control characters, changes of direction) by a visible form.
-pub fn escape(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut shown, character| {
-        if is_obeyed(character) {
-            shown.extend(character.escape_unicode())
-        } else {
-            shown.push(character)
-        }
-        shown
-    })
+fn escape(text: &str) -> String {
+    visible(text, false)
 }
 
-fn is_obeyed(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-fn write_snippet(error: &Diagnostic, writer: &mut dyn Write, width: usize, color: bool) -> io::Result<()> {
+fn write_snippet(error: &Diagnostic, writer: &mut dyn Write, style: MessageStyle) -> io::Result<()> {
     let Some((source, span)) = &error.source else { return Ok(()) };
     let shown = Shown {
         line: escape(&error.line()),
@@ -75,26 +75,18 @@ fn write_snippet(error: &Diagnostic, writer: &mut dyn Write, width: usize, color
         help: error.help.as_deref().map(escape),
         excerpt: Excerpt::new(source, *span),
     };
-    let theme = match (is_unicode(), color) {
+    let theme = match (style.unicode, style.color) {
         (true, true) => GraphicalTheme::unicode(),
         (true, false) => GraphicalTheme::unicode_nocolor(),
         (false, true) => GraphicalTheme { characters: miette::ThemeCharacters::ascii(), ..GraphicalTheme::unicode() },
         (false, false) => GraphicalTheme::none(),
     };
-    let handler = GraphicalReportHandler::new_themed(theme).with_width(width.max(40)).with_links(false);
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(style.width).with_links(false);
     let mut text = String::new();
     if handler.with_context_lines(1).render_report(&mut text, &shown).is_ok() {
         writeln!(writer, "\n{}", text.trim_end())?;
     }
     Ok(())
-}
-
-/// Whether the locale says that the terminal shows more than ASCII.
-fn is_unicode() -> bool {
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default();
-    let locale = locale.to_lowercase();
-    locale.contains("utf-8") || locale.contains("utf8")
 }
 
 /// A problem in the form that the renderer takes.
@@ -265,7 +257,8 @@ mod tests {
             source: Some((source, Span { start, end: start + marked.len() })),
         });
         let mut out = Vec::new();
-        print_failures(&diagnostics, &mut out, 100, false).unwrap();
+        let style = MessageStyle { width: 100, color: false, unicode: true };
+        print_failures(&diagnostics, &mut out, style).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -6,5 +6,6 @@
 pub mod difflib;
 pub mod pattern;
 pub mod python;
+pub mod screen;
 mod unicode;
 pub mod view;

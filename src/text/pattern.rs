@@ -19,6 +19,7 @@ mod parse;
 mod program;
 mod resolve;
 mod set;
+mod shelf;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -28,8 +29,8 @@ use linear::Linear;
 use necessary::Necessary;
 use node::Node;
 use program::Program;
+use shelf::{Engines, Shelf};
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// A pattern that Python's `re` accepts.
 ///
@@ -43,9 +44,7 @@ pub struct Pattern {
     groups: usize,
     /// Whether a repeated part can match nothing.
     empty_iterations: bool,
-    linear: OnceLock<Result<Linear, NeedsBacktracking>>,
-    necessary: OnceLock<Necessary>,
-    program: OnceLock<Program>,
+    shelf: Shelf,
 }
 
 /// Why Python's `re` refuses a pattern.
@@ -119,9 +118,7 @@ impl Pattern {
             empty_iterations: tree.any(&Node::has_empty_iterations),
             tree,
             groups: parsed.groups.len() - 1,
-            linear: OnceLock::new(),
-            necessary: OnceLock::new(),
-            program: OnceLock::new(),
+            shelf: Shelf::default(),
         })
     }
 
@@ -144,16 +141,21 @@ impl Pattern {
     /// Linear where that is exact, else by backtracking within a budget of 20,000,000 steps.
     #[must_use]
     pub fn search(&self, text: &str) -> Search {
-        match self.search_linear(text) {
+        let engines = self.shelf.engines();
+        match self.linear(&engines, text) {
             Search::Unsupported(_) => {
-                let necessary = self.necessary.get_or_init(|| Necessary::of(&self.tree));
+                let necessary = engines.necessary.get_or_init(|| Necessary::of(&self.tree));
                 match necessary.earliest(text) {
-                    Some(earliest) => backtrack::search(self.program(), text, earliest),
+                    Some(earliest) => backtrack::search(self.program(&engines), text, earliest),
                     None => Search::NoMatch,
                 }
             }
             Search::Match(range) if self.empty_iterations => {
-                Search::Match(self.exact_end(text, range.start).map_or(range.clone(), |end| range.start..end))
+                // when the budget does not reach so far, the end of the linear engine stands
+                match backtrack::search_at(self.program(&engines), text, range.start) {
+                    Search::Match(exact) => Search::Match(range.start..exact.end),
+                    _ => Search::Match(range),
+                }
             }
             decided => decided,
         }
@@ -165,28 +167,24 @@ impl Pattern {
     /// `(?:.??)+`: Python's order of trying such iterations is not that of an automaton.
     #[must_use]
     pub fn search_linear(&self, text: &str) -> Search {
-        match self.linear.get_or_init(|| Linear::compile(&self.tree)) {
-            Ok(linear) => linear.search(text),
-            Err(obstacle) => Search::Unsupported(*obstacle),
-        }
+        self.linear(&self.shelf.engines(), text)
     }
 
     /// Searches with the backtracking engine only.
     #[must_use]
     pub fn search_backtracking(&self, text: &str) -> Search {
-        backtrack::search(self.program(), text, 0)
+        backtrack::search(self.program(&self.shelf.engines()), text, 0)
     }
 
-    /// The end of the match that starts at `start`, `None` when the budget does not reach so far.
-    fn exact_end(&self, text: &str, start: usize) -> Option<usize> {
-        match backtrack::search_at(self.program(), text, start) {
-            Search::Match(range) => Some(range.end),
-            _ => None,
+    fn linear(&self, engines: &Engines, text: &str) -> Search {
+        match engines.linear.get_or_init(|| Linear::compile(&self.tree)) {
+            Ok(linear) => linear.search(text),
+            Err(obstacle) => Search::Unsupported(*obstacle),
         }
     }
 
-    fn program(&self) -> &Program {
-        self.program.get_or_init(|| Program::compile(&self.tree, self.groups))
+    fn program<'e>(&self, engines: &'e Engines) -> &'e Program {
+        engines.program.get_or_init(|| Program::compile(&self.tree, self.groups))
     }
 }
 

@@ -107,7 +107,9 @@ fn an_answer_over_the_limit_is_not_scored_and_not_read() {
     assert_eq!(row["unscored_reasons"], json!(["output_too_large"]));
     assert_eq!(row["objective_pass_rate"], json!(null));
     assert_eq!(row["missing_output"], false);
-    assert!(said.stderr.contains("WARN output_too_large: c1/with_skill: output.md has 1200000 bytes, the limit is 1 MiB"));
+    assert!(
+        said.stderr.contains("WARN output_too_large: c1/with_skill: output.md has 1200000 bytes, the limit is 1 MiB")
+    );
     assert_eq!(report["paired_summary"]["pairing"]["blocked_reason_counts"], json!({"unscorable_arm": 1}));
 }
 

@@ -89,12 +89,14 @@ fn difference(vector: &Value) -> Option<String> {
     }
     if let Some(evidence) = vector["expected_evidence"].as_str() {
         let got = row["evidence"].as_str().unwrap();
-        let fits = if vector["evidence_match"] == json!("prefix") { got.starts_with(evidence) } else { got == evidence };
+        let fits =
+            if vector["evidence_match"] == json!("prefix") { got.starts_with(evidence) } else { got == evidence };
         if !fits {
             return Some(format!("expected evidence {evidence:?}, got {got:?}"));
         }
     }
-    for (key, field) in [("expected_severity", "severity"), ("expected_oracle", "oracle"), ("expected_score", "score")] {
+    for (key, field) in [("expected_severity", "severity"), ("expected_oracle", "oracle"), ("expected_score", "score")]
+    {
         let expected = &vector[key];
         let same = match (expected.as_f64(), row[field].as_f64()) {
             (Some(a), Some(b)) => a == b,
@@ -125,7 +127,6 @@ fn every_vector_has_its_verdict_evidence_and_score() {
         .map(|(id, why)| format!("{id}: {why}"))
         .collect();
     assert!(unexplained.is_empty(), "{} vectors differ\n{}", unexplained.len(), unexplained.join("\n"));
-    let stale: Vec<&str> =
-        ALLOWED.iter().map(|(id, _)| *id).filter(|id| !differences.contains_key(*id)).collect();
+    let stale: Vec<&str> = ALLOWED.iter().map(|(id, _)| *id).filter(|id| !differences.contains_key(*id)).collect();
     assert!(stale.is_empty(), "these vectors are right now and need no exception: {stale:?}");
 }

@@ -28,7 +28,14 @@ fn recorded_runs_give_the_rates_and_pairs_of_their_reports() {
         let ours = said.json();
         let theirs: Value = serde_json::from_str(&std::fs::read_to_string(folder.join(report)).unwrap()).unwrap();
         for variant in ["with_skill", "without_skill"] {
-            for key in ["cases", "runs", "missing_outputs", "execution_errors", "mean_objective_pass_rate", "objective_pass_rate"] {
+            for key in [
+                "cases",
+                "runs",
+                "missing_outputs",
+                "execution_errors",
+                "mean_objective_pass_rate",
+                "objective_pass_rate",
+            ] {
                 assert_eq!(ours["summary"][variant][key], theirs["summary"][variant][key], "{runs} {variant} {key}");
             }
         }

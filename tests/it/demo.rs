@@ -64,7 +64,8 @@ fn every_kind_of_finding_occurs() {
     for expected in ["missing_output", "timed_out", "executor_error"] {
         assert!(reasons.contains(&expected), "{expected}");
     }
-    let worse = &report["inference"]["by_case"].as_array().unwrap().iter().find(|c| c["case_id"] == "status-page-update");
+    let worse =
+        &report["inference"]["by_case"].as_array().unwrap().iter().find(|c| c["case_id"] == "status-page-update");
     assert_eq!(worse.unwrap()["change"], "regressed");
 }
 

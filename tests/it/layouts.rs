@@ -47,9 +47,10 @@ fn repetitions_are_ordered_by_number_and_models_by_name() {
             without(Some("zeta"), Some(0.0)),
         ]
     );
-    assert_eq!(said.lines("WARN gap_in_repetitions"), [
-        "WARN gap_in_repetitions: c1/zeta/with_skill: run-3 to run-9 are not there"
-    ]);
+    assert_eq!(
+        said.lines("WARN gap_in_repetitions"),
+        ["WARN gap_in_repetitions: c1/zeta/with_skill: run-3 to run-9 are not there"]
+    );
 }
 
 #[test]
@@ -67,10 +68,11 @@ fn two_directories_of_one_run_are_an_error_unless_the_last_is_asked_for() {
     let said = workspace.on_runs("benchmark", &[]);
     assert_eq!(said.code, 1);
     assert_eq!(said.stdout, "");
-    assert_eq!(said.lines("FAIL:"), [
-        "FAIL: duplicate run identity under c1/with_skill: 1 (run-01 and run-1); remove one, or keep the last with \
-         --on-duplicate last"
-    ]);
+    assert_eq!(
+        said.lines("FAIL:"),
+        ["FAIL: duplicate run identity under c1/with_skill: 1 (run-01 and run-1); remove one, or keep the last with \
+         --on-duplicate last"]
+    );
     let said = workspace.on_runs("benchmark", &["--on-duplicate", "last"]);
     assert_eq!(said.json()["provenance"]["duplicates_dropped"], 1);
     assert_eq!(row(&said, 0)["run_dir"], "c1/with_skill/run-1");
@@ -213,9 +215,10 @@ fn links_that_leave_the_run_are_refused_by_name() {
     symlink("answer.md", workspace.path().join("runs/c1/without_skill/output.md")).unwrap();
     let said = workspace.on_runs("grade", &[]);
     assert_eq!(row(&said, 0)["missing_output"], true);
-    assert_eq!(said.lines("WARN link_refused"), [
-        "WARN link_refused: c1/with_skill/output.md: link leads out of the run directory; it is not followed"
-    ]);
+    assert_eq!(
+        said.lines("WARN link_refused"),
+        ["WARN link_refused: c1/with_skill/output.md: link leads out of the run directory; it is not followed"]
+    );
     // a link that stays inside is followed
     assert_eq!(row(&said, 1)["objective_pass_rate"], 1.0);
 }
@@ -227,7 +230,8 @@ fn a_declared_artifact_set_must_be_complete() {
     workspace.write("runs/c1/without_skill/output.md", "yes");
     // printf yes | sha256sum
     let digest = "8a798890fe93817163b10b5f7bd2ca4d25d84c52739a645a889c173eee7d9d3d";
-    let commit = json!({"schema_version": 1, "required_files": ["output.md"], "inventory_sha256": {"output.md": digest}});
+    let commit =
+        json!({"schema_version": 1, "required_files": ["output.md"], "inventory_sha256": {"output.md": digest}});
     workspace.write("runs/c1/with_skill/artifact-commit.json", commit.to_string());
     workspace.write("runs/c1/without_skill/artifact-commit.json", commit.to_string());
     workspace.write("runs/c1/without_skill/extra.txt", "not declared");

@@ -6,6 +6,7 @@ mod conformance_pairs;
 mod corpus;
 mod demo;
 mod dependencies;
+mod docs;
 mod layouts;
 mod summary;
 mod support;

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use skill_lift::analyze::{AnalysisOptions, analyze};
 use skill_lift::grade::GradeOptions;
-use skill_lift::pipeline::{Request, evaluate};
+use skill_lift::judge::Verdicts;
+use skill_lift::pipeline::{Products, Request, evaluate};
 use skill_lift::report::{Style, SummaryView, render};
 use skill_lift::runs::IndexOptions;
 use skill_lift::suite::{LoadOptions, load};
@@ -20,7 +21,8 @@ fn summary(folder: &Path, styles: &[Style]) -> Vec<String> {
         variants: suite.variants.clone(),
         index: IndexOptions::default(),
         grade: GradeOptions::default(),
-        frames: true,
+        verdicts: &Verdicts::default(),
+        products: Products { frames: true, ..Products::default() },
         progress: None,
     })
     .unwrap();
@@ -107,7 +109,10 @@ fn headlines_say_what_the_figures_allow() {
          3 cases cannot reach p ≤ 0.05, whatever they show. Add at least 3."
     );
     let same: Vec<_> = ["a", "b"].map(case(true, true)).to_vec();
-    assert!(first_lines(&outcomes(&same)).starts_with("This eval cannot tell.\nPass rate 100% in both arms: lift 0\u{a0}pp"));
+    assert!(
+        first_lines(&outcomes(&same))
+            .starts_with("This eval cannot tell.\nPass rate 100% in both arms: lift 0\u{a0}pp")
+    );
     let worse: Vec<_> = ["a", "b", "c", "d", "e", "f", "g", "h"].map(case(false, true)).to_vec();
     assert!(first_lines(&outcomes(&worse)).starts_with("The skill makes results worse.\n"));
     let mut moved: Vec<_> = ["a", "b", "c", "d", "e", "f", "g"].map(case(true, true)).to_vec();

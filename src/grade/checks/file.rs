@@ -15,7 +15,12 @@ pub(super) fn file_exists(path: &str, evidence: &mut Evidence<'_, '_>) -> Findin
     }
 }
 
-pub(super) fn json_field_equals(path: &str, field: &str, equals: &Node<'_>, evidence: &mut Evidence<'_, '_>) -> Finding {
+pub(super) fn json_field_equals(
+    path: &str,
+    field: &str,
+    equals: &Node<'_>,
+    evidence: &mut Evidence<'_, '_>,
+) -> Finding {
     let failed = |why: String| Finding::decided(false, format!("json check failed: {why}"));
     let bytes = match evidence.directory.read(path, evidence.options.artifact_bytes) {
         Ok(bytes) => bytes,

@@ -16,7 +16,11 @@ type Decide<'n> = &'n dyn Fn(&[bool]) -> (bool, String);
 pub(super) fn contains(needle: &str, matching: TextMatching, answer: &Answer<'_>) -> Finding {
     look_for(&[needle], matching, answer, &|hits| {
         let shown = python::repr_str(needle);
-        if hits.iter().all(|hit| *hit) { (true, format!("contains {shown}")) } else { (false, format!("missing {shown}")) }
+        if hits.iter().all(|hit| *hit) {
+            (true, format!("contains {shown}"))
+        } else {
+            (false, format!("missing {shown}"))
+        }
     })
 }
 
@@ -51,7 +55,8 @@ fn first<'n>(needles: &'n [String], hits: &[bool]) -> Option<&'n str> {
 
 fn look_for<S: AsRef<str>>(needles: &[S], matching: TextMatching, answer: &Answer<'_>, decide: Decide<'_>) -> Finding {
     let views: Vec<View<'_>> = needles.iter().map(|needle| matching.comparison.view(needle.as_ref())).collect();
-    let hits = occurrences(views.iter().map(|view| view.text.as_ref()), matching.comparison, matching.ignore_case, answer);
+    let hits =
+        occurrences(views.iter().map(|view| view.text.as_ref()), matching.comparison, matching.ignore_case, answer);
     let (passed, evidence) = decide(&hits);
     let mut finding = Finding::decided(passed, evidence);
     finding.comparison = Some(matching.comparison);
@@ -135,7 +140,10 @@ mod tests {
         assert_eq!(on_text(|a| contains_any(&list, FOLDED, a), "x").1, "none matched: ['late', 'early']");
         assert_eq!(on_text(|a| contains_all(&list, FOLDED, a), "early"), ("fail", "missing: ['late']".to_owned()));
         assert_eq!(on_text(|a| contains_all(&list, FOLDED, a), "earlylate"), ("pass", "all present".to_owned()));
-        assert_eq!(on_text(|a| excludes_any(&list, FOLDED, a), "EARLY late"), ("fail", "found banned 'late'".to_owned()));
+        assert_eq!(
+            on_text(|a| excludes_any(&list, FOLDED, a), "EARLY late"),
+            ("fail", "found banned 'late'".to_owned())
+        );
         assert_eq!(on_text(|a| excludes_any(&list, FOLDED, a), ""), ("pass", "none present".to_owned()));
     }
 }

@@ -169,7 +169,18 @@ mod tests {
         assert_eq!(
             diff("1 2 3 4 5 6 7 8 9", "1 x 3 4 5 6 7 9"),
             [
-                "--- a", "+++ b", "@@ -1,4 +1,4 @@", " 1", "-2", "+x", " 3", " 4", "@@ -6,4 +6,3 @@", " 6", " 7", "-8",
+                "--- a",
+                "+++ b",
+                "@@ -1,4 +1,4 @@",
+                " 1",
+                "-2",
+                "+x",
+                " 3",
+                " 4",
+                "@@ -6,4 +6,3 @@",
+                " 6",
+                " 7",
+                "-8",
                 " 9"
             ]
         );
@@ -191,7 +202,10 @@ mod tests {
     fn only_the_first_lines_are_written_out_and_all_are_counted() {
         let sides = Sides { old_name: "a", old: &["1", "2"], new_name: "b", new: &["3", "4"] };
         let found = unified_diff(sides, 2, 4, 1_000).unwrap();
-        assert_eq!(found, UnifiedDiff { shown: ["--- a", "+++ b", "@@ -1,2 +1,2 @@", "-1"].map(str::to_owned).into(), total: 7 });
+        assert_eq!(
+            found,
+            UnifiedDiff { shown: ["--- a", "+++ b", "@@ -1,2 +1,2 @@", "-1"].map(str::to_owned).into(), total: 7 }
+        );
         assert_eq!(unified_diff(sides, 2, 4, 0), None);
     }
 }

@@ -23,7 +23,22 @@ pub fn casefold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return lower_ascii(text);
     }
-    Cow::Owned(map_runs(text, |run| CaseMapper::new().fold_string(run).into_owned()))
+    let mapper = CaseMapper::new();
+    let mut folded = String::with_capacity(text.len());
+    let mut rest = text;
+    // folding knows no context, so that the ASCII stretches of a text need no table
+    while !rest.is_empty() {
+        let (ascii, after) = rest.split_at(rest.bytes().position(|byte| !byte.is_ascii()).unwrap_or(rest.len()));
+        let lowered = folded.len();
+        folded.push_str(ascii);
+        folded[lowered..].make_ascii_lowercase();
+        let (other, after) = after.split_at(after.bytes().position(|byte| byte.is_ascii()).unwrap_or(after.len()));
+        if !other.is_empty() {
+            folded.push_str(&map_runs(other, |run| mapper.fold_string(run).into_owned()));
+        }
+        rest = after;
+    }
+    Cow::Owned(folded)
 }
 
 fn lower_ascii(text: &str) -> Cow<'_, str> {

@@ -1,0 +1,84 @@
+//! The pages of `docs/assertions`: a section and an executed example for every type.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::{Value, json};
+use skill_lift::suite::AssertionType;
+
+use crate::support::{Workspace, repository};
+
+/// The examples of a page with the section they stand in.
+fn examples(text: &str) -> Vec<(String, Value)> {
+    let mut section = String::new();
+    let mut examples = Vec::new();
+    let mut open: Option<String> = None;
+    for line in text.lines() {
+        match &mut open {
+            Some(example) if line == "```" => {
+                let value =
+                    serde_json::from_str(example).unwrap_or_else(|error| panic!("{section}: {error}\n{example}"));
+                examples.push((section.clone(), value));
+                open = None;
+            }
+            Some(example) => {
+                example.push_str(line);
+                example.push('\n');
+            }
+            None if line == "```json example" => open = Some(String::new()),
+            None => {
+                if let Some(name) = line.strip_prefix("## `").and_then(|rest| rest.strip_suffix('`')) {
+                    section = name.to_owned();
+                }
+            }
+        }
+    }
+    examples
+}
+
+fn check(section: &str, example: &Value) {
+    assert_eq!(example["assertion"]["type"], section, "the example stands in the wrong section");
+    let workspace = Workspace::new();
+    workspace.suite(&json!({"cases": [
+        {"id": "c1", "split": "tune", "prompt": "Do the task.", "assertions": [example["assertion"]]}
+    ]}));
+    workspace.write("runs/c1/with_skill/output.md", example["output"].as_str().unwrap());
+    for (key, root) in [("files", "runs/c1/with_skill"), ("suite_files", "evals")] {
+        for (path, text) in example[key].as_object().into_iter().flatten() {
+            workspace.write(&format!("{root}/{path}"), text.as_str().unwrap());
+        }
+    }
+    let mut arguments = vec!["--variant", "with_skill"];
+    arguments.extend(example["arguments"].as_array().into_iter().flatten().map(|word| word.as_str().unwrap()));
+    if !example["judge_results"].is_null() {
+        workspace.write("verdicts.json", example["judge_results"].to_string());
+        arguments.extend(["--judge-results", "verdicts.json"]);
+    }
+    let said = workspace.on_runs("grade", &arguments);
+    assert_eq!(said.code, 0, "{section}: {}", said.stderr);
+    let row = &said.json()["results"][0];
+    if !example["deferred"].is_null() {
+        assert_eq!(row["deferred_judge_tasks"], example["deferred"], "{section}");
+        return;
+    }
+    let rows: Vec<&Value> =
+        ["assertions", "qualitative_assertions"].iter().flat_map(|key| row[key].as_array().unwrap()).collect();
+    assert_eq!(rows.len(), 1, "{section}: {row}");
+    assert_eq!(rows[0]["passed"], example["passed"], "{section}: {}", rows[0]);
+    if !example["evidence"].is_null() {
+        assert_eq!(rows[0]["evidence"], example["evidence"], "{section}");
+    }
+}
+
+#[test]
+fn every_type_has_a_section_with_an_example_that_holds() {
+    let mut documented = BTreeSet::new();
+    for entry in fs::read_dir(repository("docs/assertions")).unwrap() {
+        for (section, example) in examples(&fs::read_to_string(entry.unwrap().path()).unwrap()) {
+            check(&section, &example);
+            documented.insert(section);
+        }
+    }
+    let types: BTreeSet<String> = AssertionType::ALL.iter().map(|kind| kind.word().to_owned()).collect();
+    assert_eq!(documented, types);
+}
