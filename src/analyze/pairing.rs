@@ -70,18 +70,23 @@ impl Pairing {
     /// Pairs the runs of the arms with and without the skill.
     pub fn of(table: &RunTable, metric: Metric) -> Self {
         let (with, without) = (table.variant_position(WITH_SKILL), table.variant_position(WITHOUT_SKILL));
-        let mut merged: BTreeMap<(u32, Option<u32>, u32), (Option<usize>, Option<usize>)> = BTreeMap::new();
+        #[derive(Default)]
+        struct Arms {
+            with_skill: Option<usize>,
+            without_skill: Option<usize>,
+        }
+        let mut merged: BTreeMap<(u32, Option<u32>, u32), Arms> = BTreeMap::new();
         for (index, run) in table.runs.iter().enumerate() {
             let variant = Some(run.order.variant);
             if variant == with {
-                merged.entry(run.order.pair()).or_default().0 = Some(index);
+                merged.entry(run.order.pair()).or_default().with_skill = Some(index);
             } else if variant == without {
-                merged.entry(run.order.pair()).or_default().1 = Some(index);
+                merged.entry(run.order.pair()).or_default().without_skill = Some(index);
             }
         }
         let pairs = merged
             .into_iter()
-            .map(|((case, model, repetition), (with_skill, without_skill))| Pair {
+            .map(|((case, model, repetition), Arms { with_skill, without_skill })| Pair {
                 case,
                 model,
                 repetition,

@@ -61,8 +61,6 @@ pub struct UnitLift {
 pub struct ReliabilityLift {
     /// The units.
     pub units: Vec<UnitLift>,
-    /// Mean difference in pass@1.
-    pub mean_pass_at_1: Option<Rational>,
     /// Mean difference in pass@k, over the units that have that many pairs.
     pub mean_pass_at_k: BTreeMap<usize, Rational>,
     /// Mean difference in pass^k, over the units that have that many pairs.
@@ -158,7 +156,6 @@ impl ReliabilityLift {
             values.into_iter().filter_map(|(k, values)| Some((k, rational::mean(&values)?))).collect()
         };
         Self {
-            mean_pass_at_1: rational::mean(&first),
             mean_pass_at_k: by_k(|unit| &unit.pass_at_k),
             mean_pass_hat_k: by_k(|unit| &unit.pass_hat_k),
             significance: sign_flip(&first),

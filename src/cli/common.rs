@@ -144,6 +144,9 @@ struct LimitArguments {
     /// Longest text of a similarity check, in characters.
     #[arg(long, value_name = "N", default_value_t = 200_000)]
     max_similarity_chars: usize,
+    /// Characters of the evidence of one check; the rest is cut and its length stated.
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    max_evidence_chars: usize,
     /// Text files of an `outputs` folder that are joined to an answer.
     #[arg(long, value_name = "N", default_value_t = 100)]
     max_output_files: usize,
@@ -164,7 +167,7 @@ impl LimitArguments {
     }
 
     /// The limits that differ from their defaults.
-    fn options(&self) -> [(&'static str, Option<Value>); 9] {
+    fn options(&self) -> [(&'static str, Option<Value>); 10] {
         [
             ("max-suite-mib", changed(&self.max_suite_mib, &64)),
             ("max-output-mib", changed(&self.max_output_mib, &64)),
@@ -173,6 +176,7 @@ impl LimitArguments {
             ("max-events-mib", changed(&self.max_events_mib, &64)),
             ("max-script-output-kib", changed(&self.max_script_output_kib, &256)),
             ("max-similarity-chars", changed(&self.max_similarity_chars, &200_000)),
+            ("max-evidence-chars", changed(&self.max_evidence_chars, &10_000)),
             ("max-output-files", changed(&self.max_output_files, &100)),
             ("max-dir-entries", changed(&self.max_dir_entries, &100_000)),
         ]
@@ -285,6 +289,7 @@ impl Common {
             script_output_bytes: self.limits.max_script_output_kib.saturating_mul(1024),
             embed_command: self.embed_cmd.clone(),
             similarity_characters: self.limits.max_similarity_chars,
+            evidence_characters: self.limits.max_evidence_chars,
         }
     }
 

@@ -132,10 +132,12 @@ impl From<&View<'_>> for NormalizedText {
 }
 
 /// What the comparison view changed, when it changed anything.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Normalization {
     /// Whether the raw texts would have given another verdict.
     pub verdict_changed: Option<bool>,
+    /// The score of the raw texts, for checks that measure one.
+    pub raw_score: Option<f64>,
     /// The answer.
     pub candidate: NormalizedText,
     /// The operands that were changed.
@@ -167,6 +169,8 @@ pub struct AssertionRow {
     pub normalization: Option<Normalization>,
     /// Whether its evidence was there.
     pub availability: Availability,
+    /// Whether the score left out frequent characters, which makes it unstable.
+    pub autojunk_fired: bool,
     /// What a judge said, for judgements.
     pub judgement: Option<Judgement>,
 }
@@ -204,12 +208,9 @@ impl AssertionRow {
     }
 }
 
-/// Longest evidence of a row, in code points.
-const EVIDENCE_CHARACTERS: usize = 500;
-
-/// Evidence of at most [`EVIDENCE_CHARACTERS`] code points; a longer one is cut and its length stated.
-pub fn capped_evidence(evidence: String) -> String {
-    match evidence.char_indices().nth(EVIDENCE_CHARACTERS) {
+/// Evidence of at most `limit` code points; a longer one is cut and its length stated.
+pub fn capped_evidence(evidence: String, limit: usize) -> String {
+    match evidence.char_indices().nth(limit) {
         None => evidence,
         Some((cut, _)) => {
             let length = evidence.chars().count();

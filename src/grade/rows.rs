@@ -154,7 +154,7 @@ impl<'a> Grading<'a> {
             name,
             assertion_type: assertion.assertion_type,
             outcome: Outcome::from_passed(judged.passed),
-            evidence: capped_evidence(judged.evidence),
+            evidence: capped_evidence(judged.evidence, self.options.evidence_characters),
             score: judged.score,
             severity,
             oracle: assertion.oracle,
@@ -162,6 +162,7 @@ impl<'a> Grading<'a> {
             comparison: None,
             normalization: None,
             availability: Availability::Complete,
+            autojunk_fired: false,
             judgement: Some(Judgement { task_id, detail: judged.detail }),
         })))
     }
@@ -185,13 +186,13 @@ impl<'a> Grading<'a> {
         if let (Some(score), Some(at_least)) = (finding.score, assertion.at_least) {
             finding.require_at_least(score, at_least);
         }
-        let Finding { outcome, evidence, score, comparison, normalization, availability } = finding;
+        let Finding { outcome, evidence, score, comparison, normalization, availability, autojunk_fired } = finding;
         let score = score.or_else(|| outcome.passed().map(|passed| if passed { 1.0 } else { 0.0 }));
         self.push(AssertionRow {
             name: row_name(assertion, turn),
             assertion_type: assertion.assertion_type,
             outcome,
-            evidence: capped_evidence(evidence),
+            evidence: capped_evidence(evidence, self.options.evidence_characters),
             score,
             severity: self.severity(assertion),
             oracle: assertion.oracle,
@@ -199,6 +200,7 @@ impl<'a> Grading<'a> {
             comparison,
             normalization,
             availability,
+            autojunk_fired,
             judgement: None,
         })
     }
@@ -221,6 +223,7 @@ impl<'a> Grading<'a> {
             comparison: None,
             normalization: None,
             availability: Availability::Complete,
+            autojunk_fired: false,
             judgement: None,
         })
     }

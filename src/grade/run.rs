@@ -38,6 +38,8 @@ pub struct GradeOptions {
     pub embed_command: Option<String>,
     /// Code points of the longer text of a similarity.
     pub similarity_characters: usize,
+    /// Code points of the evidence of one check.
+    pub evidence_characters: usize,
 }
 
 impl Default for GradeOptions {
@@ -52,6 +54,7 @@ impl Default for GradeOptions {
             script_output_bytes: 256 << 10,
             embed_command: None,
             similarity_characters: 200_000,
+            evidence_characters: 10_000,
         }
     }
 }

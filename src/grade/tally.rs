@@ -175,6 +175,7 @@ mod tests {
             comparison: None,
             normalization: None,
             availability: Availability::Complete,
+            autojunk_fired: false,
             judgement: None,
         }
     }

@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
             let start = self.at;
             let key = self.string()?;
             let key_span = Span { start, end: self.at };
-            let position = self.position_of(&members, &mut seen, &key);
+            let position = self.position_of(&members, &mut seen, key.clone());
             if position.is_some() {
                 self.note(JsonErrorKind::DuplicateKey(key.clone().into_owned()), key_span.start, key_span.end);
             }
@@ -239,15 +239,15 @@ impl<'a> Reader<'a> {
         &self,
         members: &[Member<'a>],
         seen: &mut HashSet<Cow<'a, str>>,
-        key: &Cow<'a, str>,
+        key: Cow<'a, str>,
     ) -> Option<usize> {
         if members.len() < SMALL_OBJECT {
-            return members.iter().position(|member| member.key == *key);
+            return members.iter().position(|member| member.key == key);
         }
         if seen.is_empty() {
             seen.extend(members.iter().map(|member| member.key.clone()));
         }
-        if seen.insert(key.clone()) { None } else { members.iter().position(|member| member.key == *key) }
+        if seen.insert(key.clone()) { None } else { members.iter().position(|member| member.key == key) }
     }
 
     fn array(&mut self, depth: usize) -> Result<Value<'a>, JsonError> {

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use skill_lift_stats::describe;
-use skill_lift_stats::rational::{self, Rational, round_half_even};
+use skill_lift_stats::rational::{self, Rational};
 
-use super::compat::{Pairing, Significance, significance};
+use super::compat::{Pairing, Significance, rounded, significance};
 use super::ordered::Ordered;
 use super::spool::RowSpool;
 use super::{inference_json, reliability_json, words};
@@ -214,7 +214,7 @@ fn paired_block<'a>(table: &RunTable, block: &PairedBlock, with_model: bool) -> 
 fn paired_summary<'a>(table: &RunTable, summary: &PairedSummary, diagnostics: &'a Diagnostics) -> PairedBlockJson<'a> {
     let mut block = paired_block(table, &summary.overall, true);
     block.pairing = Some(diagnostics.into());
-    let four = |value: &Option<Rational>| value.as_ref().map(|value| round_half_even(value, 4));
+    let four = |value: &Option<Rational>| value.as_ref().map(|value| rounded(value, 4));
     block.graded = summary.graded.as_ref().map(|graded| Graded {
         with_skill_mean_score: four(&graded.with_skill),
         without_skill_mean_score: four(&graded.without_skill),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use skill_lift_stats::SignFlip;
 use skill_lift_stats::compat::CompatSignificance;
+use skill_lift_stats::rational::{self, Rational};
 
 use crate::analyze::pairing::Diagnostics;
 
@@ -29,7 +30,7 @@ impl<'a> From<&'a Diagnostics> for Pairing<'a> {
 pub(super) struct Significance {
     method: &'static str,
     n: usize,
-    observed_mean_delta: Option<f64>,
+    pub(super) observed_mean_delta: Option<f64>,
     p_value: Option<f64>,
     pub(super) significant_at_0_05: bool,
 }
@@ -43,4 +44,9 @@ pub(super) fn significance(test: &SignFlip) -> Significance {
         p_value: compat.p_value,
         significant_at_0_05: compat.significant_at_0_05,
     }
+}
+
+/// A value as version 0.6 rounds it: to a double first, then to decimals, so that exact ties fall as they do there.
+pub(super) fn rounded(value: &Rational, decimals: u32) -> f64 {
+    rational::round_f64_half_even(rational::to_f64(value), decimals)
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use skill_lift_stats::describe;
-use skill_lift_stats::rational::{Rational, round_f64_half_even, round_half_even};
+use skill_lift_stats::rational::{Rational, round_f64_half_even};
 use skill_lift_stats::reliability::PassEstimate;
 
-use super::compat::{Pairing, Significance, significance};
+use super::compat::{Pairing, Significance, rounded, significance};
 use super::ordered::Ordered;
 use crate::analyze::reliability::{CaseVariant, Reliability, ReliabilityLift, Successes};
 
@@ -102,11 +102,11 @@ fn by_variant(cases: &[CaseVariant]) -> Ordered<ByVariantBlock> {
 
 fn paired_lift<'a>(lift: &ReliabilityLift, qualified: bool) -> PairedLiftBlock<'a> {
     let numbered = |values: &[Rational]| {
-        let rounded = values.iter().enumerate();
-        Ordered(rounded.map(|(i, value)| ((i + 1).to_string(), round_half_even(value, DECIMALS))).collect())
+        let numbered = values.iter().enumerate();
+        Ordered(numbered.map(|(i, value)| ((i + 1).to_string(), rounded(value, DECIMALS))).collect())
     };
     let means = |values: &BTreeMap<usize, Rational>| {
-        Ordered(values.iter().map(|(k, value)| (k.to_string(), round_half_even(value, DECIMALS))).collect())
+        Ordered(values.iter().map(|(k, value)| (k.to_string(), rounded(value, DECIMALS))).collect())
     };
     let by_case = lift.units.iter().map(|unit| {
         let key = match &unit.model {
@@ -116,20 +116,26 @@ fn paired_lift<'a>(lift: &ReliabilityLift, qualified: bool) -> PairedLiftBlock<'
         let block = UnitLiftBlock {
             with_skill: ArmCounts { n: unit.with_skill.runs, c: unit.with_skill.passed },
             without_skill: ArmCounts { n: unit.without_skill.runs, c: unit.without_skill.passed },
-            pass_at_1_delta: unit.pass_at_k.first().map(|value| round_half_even(value, DECIMALS)),
+            pass_at_1_delta: unit.pass_at_k.first().map(|value| rounded(value, DECIMALS)),
             pass_at_k_delta: numbered(&unit.pass_at_k),
             pass_hat_k_delta: numbered(&unit.pass_hat_k),
         };
         (key, block)
     });
+    // version 0.6 averages the rounded values; the test is made on the exact ones
+    let first: Vec<f64> =
+        lift.units.iter().filter_map(|unit| unit.pass_at_k.first()).map(|value| rounded(value, DECIMALS)).collect();
+    let mean = describe::mean(&first).map(|mean| round_f64_half_even(mean, DECIMALS));
+    let mut significance = significance(&lift.significance);
+    significance.observed_mean_delta = mean;
     PairedLiftBlock {
         by_case: Ordered(by_case.collect()),
         pooled: PooledLift {
             cases: lift.units.len(),
-            mean_pass_at_1_delta: lift.mean_pass_at_1.as_ref().map(|mean| round_half_even(mean, DECIMALS)),
+            mean_pass_at_1_delta: mean,
             mean_pass_at_k_delta: means(&lift.mean_pass_at_k),
             mean_pass_hat_k_delta: means(&lift.mean_pass_hat_k),
-            significance: significance(&lift.significance),
+            significance,
         },
         pairing: None,
         by_model: None,

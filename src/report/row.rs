@@ -140,6 +140,9 @@ impl Serialize for Assertion<'_> {
             map.serialize_entry("score_scale", "1-5")?;
         }
         map.serialize_entry("availability", row.availability.word())?;
+        if row.autojunk_fired {
+            map.serialize_entry("autojunk_fired", &true)?;
+        }
         map.end()
     }
 }
@@ -162,13 +165,16 @@ struct Normalized<'a>(&'a Normalization);
 
 impl Serialize for Normalized<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut state = serializer.serialize_struct("Normalization", 5)?;
-        state.serialize_field("profile", Comparison::Rendered.wire_name())?;
-        state.serialize_field("changed", &true)?;
-        state.serialize_field("verdict_changed", &self.0.verdict_changed)?;
-        state.serialize_field("candidate", &Text(&self.0.candidate))?;
-        state.serialize_field("operands", &self.0.operands.iter().map(Text).collect::<Vec<_>>())?;
-        state.end()
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("profile", Comparison::Rendered.wire_name())?;
+        map.serialize_entry("changed", &true)?;
+        map.serialize_entry("verdict_changed", &self.0.verdict_changed)?;
+        if let Some(score) = self.0.raw_score {
+            map.serialize_entry("raw_score", &score)?;
+        }
+        map.serialize_entry("candidate", &Text(&self.0.candidate))?;
+        map.serialize_entry("operands", &self.0.operands.iter().map(Text).collect::<Vec<_>>())?;
+        map.end()
     }
 }
 

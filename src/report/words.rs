@@ -285,7 +285,7 @@ pub fn next_step(inference: &Inference, minimum_cases: usize) -> String {
         let better = units(contrast, test.improved);
         format!("{better} better, {} worse, {unchanged} the same.", test.regressed)
     };
-    let needed = contrast.cases_needed.map(|needed| numbers::count(needed));
+    let needed = contrast.cases_needed.map(numbers::count);
     match verdict.code {
         VerdictCode::NothingPaired => "Run both arms of the same cases, models and repetitions.".to_owned(),
         VerdictCode::Helps | VerdictCode::Harms => {

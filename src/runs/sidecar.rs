@@ -30,8 +30,11 @@ const TIMEOUT_MARKER: &str = "[TIMEOUT";
 /// The raw files.
 #[derive(Debug)]
 pub struct Sidecars {
-    files: Vec<(&'static str, Result<Rc<Vec<u8>>, String>)>,
+    files: Vec<SidecarFile>,
 }
+
+/// A name with the bytes, or why they could not be read.
+type SidecarFile = (&'static str, Result<Rc<Vec<u8>>, String>);
 
 /// The files read as JSON.
 #[derive(Debug)]

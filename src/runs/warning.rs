@@ -37,6 +37,8 @@ pub enum WarningCode {
     OutputTooLarge,
     /// One arm names a model, the other does not.
     ModelLabelMismatch,
+    /// A similarity left out frequent characters.
+    UnstableAutojunk,
     /// A folder of the runs root that is no case of the suite.
     UnknownCase,
 }
@@ -61,6 +63,7 @@ impl WarningCode {
             Self::OutputUnreadable => "output_unreadable",
             Self::OutputTooLarge => "output_too_large",
             Self::ModelLabelMismatch => "model_label_mismatch",
+            Self::UnstableAutojunk => "unstable_autojunk",
             Self::UnknownCase => "unknown_case",
         }
     }

@@ -1,6 +1,6 @@
 //! The significance block in the form of version 0.6 of the benchmark format, with its rounding.
 
-use crate::rational::{Rational, parse_decimal, round_f64_half_even, round_half_even};
+use crate::rational::{Rational, parse_decimal, round_f64_half_even};
 use crate::sign_flip::{SignFlip, SignFlipMethod};
 
 /// Decimals kept in the block.
@@ -29,7 +29,7 @@ impl CompatSignificance {
         Self {
             method: if moved { "sign-flip-exact" } else { "sign-flip" },
             n: result.n,
-            observed_mean_delta: result.estimate.as_ref().map(|mean| round_half_even(mean, DECIMALS)),
+            observed_mean_delta: result.estimate_f64().map(|mean| round_f64_half_even(mean, DECIMALS)),
             p_value: (result.n > 0).then(|| round_f64_half_even(result.p_two_sided, DECIMALS)),
             significant_at_0_05: moved && parse_decimal("0.05").is_some_and(|alpha| result.at_most(&alpha)),
         }

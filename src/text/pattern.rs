@@ -1,8 +1,8 @@
 //! Python regular expressions (`re` of CPython 3.11, `str` patterns): the same syntax errors, the same matches.
 //!
 //! A pattern is parsed once into a tree of our own and searched by one of two engines over that tree. The linear
-//! engine ([`linear`]) takes everything a finite automaton can do exactly; what it cannot do is reported as
-//! [`Search::Unsupported`], never as a guess. The user's pattern string is handed to no other crate.
+//! engine ([`linear`]) takes everything a finite automaton can do exactly; what it cannot do goes to the backtracking
+//! one, which has a budget, and never is a guess. The user's pattern string is handed to no other crate.
 
 mod alias;
 mod ast;
@@ -67,8 +67,6 @@ pub enum Search {
     Match(Range<usize>),
     /// The pattern matches nowhere.
     NoMatch,
-    /// The pattern, or this pattern on this text, needs an engine that is not there.
-    Unsupported(NeedsBacktracking),
     /// The search took more steps than it may; neither a match nor the absence of one is proven.
     BudgetExceeded,
 }
@@ -143,21 +141,21 @@ impl Pattern {
     pub fn search(&self, text: &str) -> Search {
         let engines = self.shelf.engines();
         match self.linear(&engines, text) {
-            Search::Unsupported(_) => {
+            Err(_) => {
                 let necessary = engines.necessary.get_or_init(|| Necessary::of(&self.tree));
                 match necessary.earliest(text) {
                     Some(earliest) => backtrack::search(self.program(&engines), text, earliest),
                     None => Search::NoMatch,
                 }
             }
-            Search::Match(range) if self.empty_iterations => {
+            Ok(Search::Match(range)) if self.empty_iterations => {
                 // when the budget does not reach so far, the end of the linear engine stands
                 match backtrack::search_at(self.program(&engines), text, range.start) {
                     Search::Match(exact) => Search::Match(range.start..exact.end),
                     _ => Search::Match(range),
                 }
             }
-            decided => decided,
+            Ok(decided) => decided,
         }
     }
 
@@ -165,8 +163,11 @@ impl Pattern {
     ///
     /// Whether and where a match starts is exact. Where it ends is not when a repeated part can match nothing, as in
     /// `(?:.??)+`: Python's order of trying such iterations is not that of an automaton.
-    #[must_use]
-    pub fn search_linear(&self, text: &str) -> Search {
+    ///
+    /// # Errors
+    ///
+    /// Why the pattern, or this pattern on this text, needs the backtracking engine.
+    pub fn search_linear(&self, text: &str) -> Result<Search, NeedsBacktracking> {
         self.linear(&self.shelf.engines(), text)
     }
 
@@ -176,10 +177,10 @@ impl Pattern {
         backtrack::search(self.program(&self.shelf.engines()), text, 0)
     }
 
-    fn linear(&self, engines: &Engines, text: &str) -> Search {
+    fn linear(&self, engines: &Engines, text: &str) -> Result<Search, NeedsBacktracking> {
         match engines.linear.get_or_init(|| Linear::compile(&self.tree)) {
             Ok(linear) => linear.search(text),
-            Err(obstacle) => Search::Unsupported(*obstacle),
+            Err(obstacle) => Err(*obstacle),
         }
     }
 

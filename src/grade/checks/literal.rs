@@ -97,6 +97,7 @@ pub(super) fn note_normalization(
     finding.evidence.push_str(&format!("; verdict {word} after rendered-v1 normalization ({detail})"));
     finding.normalization = Some(Normalization {
         verdict_changed: Some(verdict_changed),
+        raw_score: None,
         candidate: NormalizedText::from(candidate),
         operands: operands.iter().filter(|view| view.changed()).map(NormalizedText::from).collect(),
     });

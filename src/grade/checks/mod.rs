@@ -34,6 +34,8 @@ pub struct Finding {
     pub normalization: Option<Normalization>,
     /// Whether the evidence was there.
     pub availability: Availability,
+    /// Whether the score left out frequent characters, which makes it unstable.
+    pub autojunk_fired: bool,
 }
 
 impl Finding {
@@ -45,6 +47,7 @@ impl Finding {
             comparison: None,
             normalization: None,
             availability: Availability::Complete,
+            autojunk_fired: false,
         }
     }
 

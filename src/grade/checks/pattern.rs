@@ -29,32 +29,39 @@ fn search(
     answer: &Answer<'_>,
     decide: &dyn Fn(bool) -> (bool, String),
 ) -> Finding {
-    let found = match matches(pattern, answer.text(comparison)) {
-        Ok(found) => found,
-        Err(unresolved) => return Finding { comparison: Some(comparison), ..unresolved },
-    };
-    let (passed, evidence) = decide(found);
-    let mut finding = Finding { comparison: Some(comparison), ..Finding::decided(passed, evidence) };
-    if comparison == Comparison::Rendered && answer.rendered().changed() {
-        match matches(pattern, answer.text(Comparison::Exact)) {
-            Ok(raw) => note_normalization(&mut finding, raw != found, answer.rendered(), &[]),
-            Err(unresolved) => return Finding { comparison: Some(comparison), ..unresolved },
+    let changed = comparison == Comparison::Rendered && answer.rendered().changed();
+    let raw = if changed { Some(matches(pattern, answer.text(Comparison::Exact))) } else { None };
+    let finding = match (matches(pattern, answer.text(comparison)), raw.transpose()) {
+        (Ok(found), Ok(raw)) => {
+            let (passed, evidence) = decide(found);
+            let mut finding = Finding::decided(passed, evidence);
+            if let Some(raw) = raw {
+                note_normalization(&mut finding, raw != found, answer.rendered(), &[]);
+            }
+            finding
         }
-    }
-    finding
+        (Err(limit), _) | (_, Err(limit)) => limit.finding(),
+    };
+    Finding { comparison: Some(comparison), ..finding }
 }
 
-fn matches(pattern: &WrittenPattern, text: &str) -> Result<bool, Finding> {
+/// A search took more steps than it may, so that its check is neither passed nor failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct StepLimit;
+
+impl StepLimit {
+    /// What a check says that met the limit.
+    pub(super) fn finding(self) -> Finding {
+        let evidence = "regex evaluation unavailable: step budget exceeded".to_owned();
+        Finding::unresolved(Outcome::Error(ErrorReason::StepLimit), evidence)
+    }
+}
+
+/// Whether a pattern matches somewhere.
+pub(super) fn matches(pattern: &WrittenPattern, text: &str) -> Result<bool, StepLimit> {
     match pattern.pattern.search(text) {
         Search::Match(_) => Ok(true),
         Search::NoMatch => Ok(false),
-        Search::Unsupported(reason) => {
-            let evidence = format!("regex evaluation unavailable: {reason} is not evaluated by this version");
-            Err(Finding::unresolved(Outcome::Unsupported, evidence))
-        }
-        Search::BudgetExceeded => {
-            let evidence = "regex evaluation unavailable: step budget exceeded".to_owned();
-            Err(Finding::unresolved(Outcome::Error(ErrorReason::StepLimit), evidence))
-        }
+        Search::BudgetExceeded => Err(StepLimit),
     }
 }

@@ -6,11 +6,11 @@
 mod commands;
 mod tools;
 
-use skill_lift_text::pattern::Search;
 use skill_lift_text::python;
 
+use super::pattern::{StepLimit, matches};
 use super::{Evidence, Finding};
-use crate::grade::outcome::{Availability, ErrorReason, Outcome};
+use crate::grade::outcome::Availability;
 use crate::runs::metrics::SKILL_EVIDENCE;
 use crate::runs::{Event, EventKind, EventLog, Events, Metrics, Signal};
 use crate::suite::Check;
@@ -63,7 +63,7 @@ fn observed(check: &Check, metrics: &Metrics, events: &Events) -> Finding {
         Check::NoRepeatedCommandLoop { max } => Ok(commands::no_repeated_loop(*max, metrics, log)),
         _ => Ok(Finding::unsupported()),
     };
-    finding.unwrap_or_else(|unresolved| unresolved)
+    finding.unwrap_or_else(StepLimit::finding)
 }
 
 fn skill_invoked(expected: bool, metrics: &Metrics, events: &Events) -> Finding {
@@ -102,31 +102,11 @@ fn python_bool(value: bool) -> &'static str {
     if value { "True" } else { "False" }
 }
 
-/// Whether a pattern matches somewhere.
-fn matches(pattern: &WrittenPattern, text: &str) -> Result<bool, Finding> {
-    decided(pattern.pattern.search(text))
-}
-
-fn decided(search: Search) -> Result<bool, Finding> {
-    match search {
-        Search::Match(_) => Ok(true),
-        Search::NoMatch => Ok(false),
-        Search::Unsupported(reason) => {
-            let evidence = format!("regex evaluation unavailable: {reason} is not evaluated by this version");
-            Err(Finding::unresolved(Outcome::Unsupported, evidence))
-        }
-        Search::BudgetExceeded => {
-            let evidence = "regex evaluation unavailable: step budget exceeded".to_owned();
-            Err(Finding::unresolved(Outcome::Error(ErrorReason::StepLimit), evidence))
-        }
-    }
-}
-
 /// The first text that a pattern matches, with its position.
 fn first_match<'t>(
     pattern: &WrittenPattern,
     texts: impl IntoIterator<Item = &'t str>,
-) -> Result<Option<(usize, &'t str)>, Finding> {
+) -> Result<Option<(usize, &'t str)>, StepLimit> {
     for (index, text) in texts.into_iter().enumerate() {
         if matches(pattern, text)? {
             return Ok(Some((index, text)));
@@ -136,7 +116,7 @@ fn first_match<'t>(
 }
 
 /// Looks for each pattern behind the match of the one before. `passed` and `missing` begin the evidence.
-fn in_order(patterns: &[WrittenPattern], texts: &[&str], passed: &str, missing: &str) -> Result<Finding, Finding> {
+fn in_order(patterns: &[WrittenPattern], texts: &[&str], passed: &str, missing: &str) -> Result<Finding, StepLimit> {
     let mut cursor = 0;
     let mut matched = Vec::new();
     for pattern in patterns {
@@ -203,8 +183,6 @@ mod testing {
 
 #[cfg(test)]
 mod tests {
-    use skill_lift_text::pattern::NeedsBacktracking;
-
     use super::testing::{finding, on_events};
     use super::*;
     use crate::runs::EventsProblem;
@@ -252,17 +230,6 @@ mod tests {
         let found = finding(&Check::NoRepeatedCommandLoop { max: 1 }, r#"{"repeated_command_max":1}"#, "{}");
         assert_eq!(found.evidence, "events.json must contain an events list");
         assert_eq!((found.outcome.word(), found.availability), ("fail", Availability::Partial));
-    }
-
-    #[test]
-    fn a_search_that_does_not_end_is_an_error() {
-        assert!(matches!((decided(Search::Match(1..2)), decided(Search::NoMatch)), (Ok(true), Ok(false))));
-        let found = decided(Search::BudgetExceeded).unwrap_err();
-        assert_eq!(found.outcome, Outcome::Error(ErrorReason::StepLimit));
-        assert_eq!(found.evidence, "regex evaluation unavailable: step budget exceeded");
-        assert_eq!((found.score, found.availability), (None, Availability::Partial));
-        let found = decided(Search::Unsupported(NeedsBacktracking::Atomic)).unwrap_err();
-        assert_eq!(found.outcome, Outcome::Unsupported);
     }
 
     #[test]

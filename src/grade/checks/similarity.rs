@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::process::Command;
 
-use skill_lift_text::difflib::{self, Popularity};
+use skill_lift_text::difflib::{self, Popularity, Ratio};
 use skill_lift_text::python;
 use skill_lift_text::view::{self, Comparison, View};
 
@@ -14,7 +14,7 @@ use crate::grade::answer::Answer;
 use crate::grade::outcome::{ErrorReason, Normalization, NormalizedText, Outcome};
 use crate::grade::run::GradeOptions;
 use crate::json::{self, Node};
-use crate::runs::FileProblem;
+use crate::runs::{FileProblem, WarningCode};
 use crate::suite::TextMatching;
 use crate::suite::check::SimilarityMode;
 
@@ -56,6 +56,10 @@ pub(super) fn similarity(
         Some((path, Err(problem))) => Finding::decided(false, golden::missing("similarity artifact", path, problem)),
     };
     finding.comparison = Some(matching.comparison);
+    if finding.autojunk_fired {
+        let message = "similarity left out frequent characters; `autojunk: false` counts them".to_owned();
+        evidence.directory.warn(WarningCode::UnstableAutojunk, "", message);
+    }
     finding
 }
 
@@ -73,12 +77,12 @@ fn compare(
         actual: answer.for_literals(comparison, ignore_case),
         expected: &folded(&expected_view.text, ignore_case),
     };
-    let (mut finding, passed_raw) = match mode {
+    let (mut finding, raw_score) = match mode {
         SimilarityMode::Embedding => (by_embedding(texts, threshold, options), None),
         SimilarityMode::Ratio => {
             let popularity = if operand.autojunk { Popularity::Ignored } else { Popularity::Kept };
-            let score = match ratio(texts, popularity, options.similarity_characters) {
-                Ok(score) => score,
+            let Ratio { value, popularity_applied } = match ratio(texts, popularity, options.similarity_characters) {
+                Ok(ratio) => ratio,
                 Err(why) => {
                     let outcome = Outcome::Error(ErrorReason::SimilarityBudget);
                     return Finding::unresolved(outcome, format!("similarity unavailable: {why}"));
@@ -88,14 +92,17 @@ fn compare(
                 let actual = answer.for_literals(Comparison::Exact, ignore_case);
                 let expected = &folded(operand.expected, ignore_case);
                 let raw = ratio(Texts { actual, expected }, popularity, options.similarity_characters).ok()?;
-                Some(rounded(raw) >= threshold)
+                Some(rounded(raw.value))
             };
             let changed =
                 (comparison == Comparison::Rendered && answer.rendered().changed()) || expected_view.changed();
-            (by_ratio(score, threshold, operand.expected), if changed { raw() } else { None })
+            let mut finding = by_ratio(value, threshold, operand.expected);
+            finding.autojunk_fired = popularity_applied;
+            (finding, if changed { raw() } else { None })
         }
     };
-    note_view(&mut finding, passed_raw, matching, answer, &expected_view);
+    let raw = raw_score.map(|score| RawResult { score, passed: score >= threshold });
+    note_view(&mut finding, raw, matching, answer, &expected_view);
     finding
 }
 
@@ -115,13 +122,13 @@ fn rounded(score: f64) -> f64 {
 }
 
 /// The ratio of the texts, or why it is not computed.
-fn ratio(texts: Texts<'_>, popularity: Popularity, limit: usize) -> Result<f64, String> {
+fn ratio(texts: Texts<'_>, popularity: Popularity, limit: usize) -> Result<Ratio, String> {
     let longer = texts.actual.chars().count().max(texts.expected.chars().count());
     if longer > limit {
         return Err(format!("the longer text has {longer} characters, the limit is {limit}"));
     }
     match difflib::ratio(texts.actual, texts.expected, popularity, RATIO_STEPS) {
-        Some(ratio) => Ok(ratio.value),
+        Some(ratio) => Ok(ratio),
         None => Err(format!("the texts take more than {RATIO_STEPS} comparisons")),
     }
 }
@@ -139,10 +146,16 @@ fn scored(value: f64, threshold: f64, evidence: String) -> Finding {
     Finding { score: Some(score), ..Finding::decided(score >= threshold, evidence) }
 }
 
+/// What the texts without the view give.
+struct RawResult {
+    score: f64,
+    passed: bool,
+}
+
 /// Says what the view changed, and for a ratio whether it mattered.
 fn note_view(
     finding: &mut Finding,
-    passed_raw: Option<bool>,
+    raw: Option<RawResult>,
     matching: TextMatching,
     answer: &Answer<'_>,
     expected: &View<'_>,
@@ -154,12 +167,13 @@ fn note_view(
     }
     let detail = view::detail([candidate, expected]);
     finding.evidence.push_str(&format!("; normalized with rendered-v1 ({detail})"));
-    let verdict_changed = passed_raw.map(|raw| Some(raw) != finding.outcome.passed());
+    let verdict_changed = raw.as_ref().map(|raw| Some(raw.passed) != finding.outcome.passed());
     if let Some(changed) = verdict_changed {
         finding.evidence.push_str(if changed { "; verdict changed" } else { "; verdict unchanged" });
     }
     finding.normalization = Some(Normalization {
         verdict_changed,
+        raw_score: raw.map(|raw| raw.score),
         candidate: NormalizedText::from(candidate),
         operands: Some(expected).filter(|view| view.changed()).map(NormalizedText::from).into_iter().collect(),
     });

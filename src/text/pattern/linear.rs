@@ -62,16 +62,16 @@ impl Linear {
     }
 
     /// Searches `text`.
-    pub(super) fn search(&self, text: &str) -> Search {
+    pub(super) fn search(&self, text: &str) -> Result<Search, NeedsBacktracking> {
         let ends_with_newline = text.ends_with('\n');
         if self.end == EndAnchor::Inner && ends_with_newline {
-            return Search::Unsupported(NeedsBacktracking::EndAnchor);
+            return Err(NeedsBacktracking::EndAnchor);
         }
         if (self.unicode_boundary && !same_boundaries(text)) || (self.ascii_boundary && !ascii_boundaries(text)) {
-            return Search::Unsupported(NeedsBacktracking::WordBoundary);
+            return Err(NeedsBacktracking::WordBoundary);
         }
         let Some(found) = self.regex.find(text) else {
-            return Search::NoMatch;
+            return Ok(Search::NoMatch);
         };
         let mut range = found.range();
         if self.end == EndAnchor::Last && ends_with_newline && range.end == text.len() {
@@ -83,7 +83,7 @@ impl Linear {
                 range.end = newline.start;
             }
         }
-        Search::Match(range)
+        Ok(Search::Match(range))
     }
 }
 

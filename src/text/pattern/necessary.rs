@@ -31,12 +31,12 @@ impl Necessary {
 
     /// Where in `text` a match can start at the earliest; `None` when there is none.
     pub(super) fn earliest(&self, text: &str) -> Option<usize> {
-        if self.parts.iter().any(|part| part.search(text) == Search::NoMatch) {
+        if self.parts.iter().any(|part| part.search(text) == Ok(Search::NoMatch)) {
             return None;
         }
         match self.whole.as_ref().map(|whole| whole.search(text)) {
-            Some(Search::Match(range)) => Some(range.start),
-            Some(Search::NoMatch) => None,
+            Some(Ok(Search::Match(range))) => Some(range.start),
+            Some(Ok(Search::NoMatch)) => None,
             _ => Some(0),
         }
     }

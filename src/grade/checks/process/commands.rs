@@ -2,12 +2,12 @@
 
 use skill_lift_text::python;
 
-use super::{about_attempts, first_match, in_order};
+use super::{StepLimit, about_attempts, first_match, in_order};
 use crate::grade::checks::Finding;
 use crate::runs::{Event, EventLog, Metrics};
 use crate::suite::check::WrittenPattern;
 
-pub(super) fn ran(pattern: &WrittenPattern, log: &EventLog) -> Result<Finding, Finding> {
+pub(super) fn ran(pattern: &WrittenPattern, log: &EventLog) -> Result<Finding, StepLimit> {
     Ok(match first_match(pattern, texts(log.completed_commands()))? {
         Some((_, command)) => Finding::decided(true, format!("matched command {}", python::repr_str(command))),
         None => Finding::decided(false, format!("no command matched /{}/", pattern.source)),
@@ -15,7 +15,7 @@ pub(super) fn ran(pattern: &WrittenPattern, log: &EventLog) -> Result<Finding, F
 }
 
 /// A banned command that failed, or was only started, was run all the same.
-pub(super) fn not_ran(pattern: &WrittenPattern, log: &EventLog) -> Result<Finding, Finding> {
+pub(super) fn not_ran(pattern: &WrittenPattern, log: &EventLog) -> Result<Finding, StepLimit> {
     let finding = match first_match(pattern, texts(log.commands()))? {
         Some((_, command)) => Finding::decided(false, format!("banned command matched {}", python::repr_str(command))),
         None => Finding::decided(true, "no banned command matched".to_owned()),
@@ -23,7 +23,7 @@ pub(super) fn not_ran(pattern: &WrittenPattern, log: &EventLog) -> Result<Findin
     Ok(about_attempts(finding, log))
 }
 
-pub(super) fn order(patterns: &[WrittenPattern], log: &EventLog) -> Result<Finding, Finding> {
+pub(super) fn order(patterns: &[WrittenPattern], log: &EventLog) -> Result<Finding, StepLimit> {
     let commands: Vec<&str> = texts(log.completed_commands()).collect();
     in_order(patterns, &commands, "matched order", "missing ordered command")
 }

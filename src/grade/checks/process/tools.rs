@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use skill_lift_text::python;
 
-use super::{about_attempts, first_match, in_order, matches};
+use super::{StepLimit, about_attempts, in_order, matches};
 use crate::grade::checks::Finding;
 use crate::runs::{Event, EventKind, EventLog};
-use crate::suite::check::{ToolCall, ToolRelation, WrittenPattern};
+use crate::suite::check::{ToolCall, ToolRelation};
 
 /// Most unexpected calls that an evidence lists.
 const SHOWN_CALLS: usize = 5;
@@ -18,7 +18,7 @@ const SHOWN_CALLS: usize = 5;
 /// Names that select every command.
 const SHELL_NAMES: [&str; 3] = ["bash", "shell", "command"];
 
-pub(super) fn tool_call(call: &ToolCall, log: &EventLog) -> Result<Finding, Finding> {
+pub(super) fn tool_call(call: &ToolCall, log: &EventLog) -> Result<Finding, StepLimit> {
     match &call.relation {
         ToolRelation::Count { min, max } => counted(call, *min, *max, log),
         ToolRelation::NoCall => no_call(call, log).map(|finding| about_attempts(finding, log)),
@@ -42,7 +42,7 @@ pub(super) fn count_le(tool: Option<&str>, max: u64, log: &EventLog) -> Finding 
     Finding::decided(count <= max, format!("tool_count={count}; max={max}; tool={tool}"))
 }
 
-fn counted(call: &ToolCall, min: u64, max: Option<u64>, log: &EventLog) -> Result<Finding, Finding> {
+fn counted(call: &ToolCall, min: u64, max: Option<u64>, log: &EventLog) -> Result<Finding, StepLimit> {
     let mut first = None;
     let mut count = 0;
     for text in selected(call.tool.as_deref(), log) {
@@ -69,12 +69,12 @@ fn counted(call: &ToolCall, min: u64, max: Option<u64>, log: &EventLog) -> Resul
 }
 
 /// Attempts count, in any state.
-fn no_call(call: &ToolCall, log: &EventLog) -> Result<Finding, Finding> {
+fn no_call(call: &ToolCall, log: &EventLog) -> Result<Finding, StepLimit> {
     let mut offending: BTreeSet<String> = BTreeSet::new();
     for event in log.steps() {
         let name = called_name(event);
         let offends = match (&call.pattern, &call.tool) {
-            (Some(pattern), _) => matches_name(pattern, &name)?,
+            (Some(pattern), _) => matches(pattern, &name)?,
             (None, Some(tool)) => *name == python::casefold(tool) || is_named(event, &python::casefold(tool), log),
             (None, None) => true,
         };
@@ -87,10 +87,6 @@ fn no_call(call: &ToolCall, log: &EventLog) -> Result<Finding, Finding> {
     }
     let shown = python::repr_list(offending.iter().map(String::as_str).take(SHOWN_CALLS));
     Ok(Finding::decided(false, format!("unexpected tool call(s): {shown}")))
-}
-
-fn matches_name(pattern: &WrittenPattern, name: &str) -> Result<bool, Finding> {
-    Ok(first_match(pattern, [name])?.is_some())
 }
 
 fn required(names: &[String], log: &EventLog) -> Finding {
