@@ -15,6 +15,7 @@ use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::{SignFlip, Thresholds, Verdict, Withheld, sign_flip, verdict};
 
 use super::AnalysisOptions;
+use super::lift::{PairedBlock, PairedSummary};
 use super::pairing::{Diagnostics, Pairing, UnitMeans};
 use super::table::{RunTable, WITH_SKILL, WITHOUT_SKILL};
 
@@ -227,8 +228,8 @@ pub struct Inference {
 }
 
 impl Inference {
-    /// The block of a tree.
-    pub fn of(table: &RunTable, pairing: &Pairing, options: &AnalysisOptions) -> Self {
+    /// The block of a tree. `lift` is the one of the same pairs: its tests are not made twice.
+    pub fn of(table: &RunTable, pairing: &Pairing, lift: &PairedSummary, options: &AnalysisOptions) -> Self {
         let units = pairing.all_units(table);
         let families = table.cases.iter().any(|case| case.family.is_some());
         let unit = if families { Unit::Family } else { Unit::Case };
@@ -245,9 +246,13 @@ impl Inference {
             pairs: units.iter().map(|unit| unit.pairs).sum(),
             models: table.models.len(),
         };
-        let overall = Contrast::of(unit, unit_rates(table, unit, &units), &options.thresholds);
-        let by_model = by_model(table, unit, pairing, &options.thresholds);
-        let by_case = by_case(table, pairing, &units, &options.thresholds);
+        let (overall, (by_model, by_case)) = rayon::join(
+            || Contrast::of(unit, unit_rates(table, unit, &units), &options.thresholds),
+            || {
+                let by_model = by_model(table, unit, pairing, lift, &options.thresholds);
+                (by_model, by_case(table, pairing, &units, &options.thresholds))
+            },
+        );
         let review_queue = review_queue(&by_case);
         Self {
             thresholds: options.thresholds.clone(),
@@ -300,12 +305,17 @@ fn mean_rates(name: &str, with: &[Rational], without: &[Rational]) -> Option<Uni
 impl Contrast {
     /// The lift over some units.
     pub fn of(unit: Unit, units: Vec<UnitRates>, thresholds: &Thresholds) -> Self {
+        let test = sign_flip(&units.iter().map(UnitRates::delta).collect::<Vec<_>>());
+        Self::tested(unit, units, test, thresholds)
+    }
+
+    /// As [`Contrast::of`], with the test of the same deltas.
+    fn tested(unit: Unit, units: Vec<UnitRates>, test: SignFlip, thresholds: &Thresholds) -> Self {
         let deltas: Vec<Rational> = units.iter().map(UnitRates::delta).collect();
         let mean = |of: fn(&UnitRates) -> &Rational| {
             rational::mean(&units.iter().map(|unit| of(unit).clone()).collect::<Vec<_>>())
         };
         let alpha = thresholds.alpha();
-        let test = sign_flip(&deltas);
         let interval = padded_t(&deltas, alpha, &test);
         let detectable = smallest_detectable_lift(&deltas, alpha);
         let needed = detectable.as_ref().ok().and_then(|detectable| {
@@ -338,10 +348,22 @@ impl Contrast {
     }
 }
 
-fn by_model(table: &RunTable, unit: Unit, pairing: &Pairing, thresholds: &Thresholds) -> Vec<ModelContrast> {
-    let contrasts: Vec<Contrast> = (0..table.models.len() as u32)
-        .map(|model| Contrast::of(unit, unit_rates(table, unit, &pairing.units(table, Some(model))), thresholds))
-        .collect();
+fn by_model(
+    table: &RunTable,
+    unit: Unit,
+    pairing: &Pairing,
+    lift: &PairedSummary,
+    thresholds: &Thresholds,
+) -> Vec<ModelContrast> {
+    let contrast = |(model, (_, block)): (usize, &(String, PairedBlock))| {
+        let rates = unit_rates(table, unit, &pairing.units(table, Some(model as u32)));
+        match unit {
+            // one model, so that its units are its cases
+            Unit::Case => Contrast::tested(unit, rates, block.significance.clone(), thresholds),
+            Unit::Family => Contrast::of(unit, rates, thresholds),
+        }
+    };
+    let contrasts: Vec<Contrast> = lift.by_model.iter().enumerate().map(contrast).collect();
     let p_values: Vec<Option<f64>> =
         contrasts.iter().map(|contrast| (contrast.test.n > 0).then_some(contrast.test.p_two_sided)).collect();
     let adjusted = holm(&p_values);

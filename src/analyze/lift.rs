@@ -1,6 +1,7 @@
 //! The lift over (case, model) units, as version 0.6 of the report format has it: the headline and each model.
 
 use num_traits::One;
+use rayon::prelude::*;
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::{SignFlip, sign_flip};
 
@@ -61,14 +62,16 @@ impl PairedSummary {
     /// The summary of both metrics.
     pub fn of(table: &RunTable, objective: &Pairing, graded: &Pairing) -> Self {
         let graded_units = graded.all_units(table);
-        let by_model = table
-            .models
-            .iter()
-            .enumerate()
-            .map(|(position, name)| (name.clone(), PairedBlock::of(objective.units(table, Some(position as u32)))))
-            .collect();
+        let (by_model, overall) = rayon::join(
+            || {
+                let models = table.models.par_iter().enumerate();
+                let block = |position| PairedBlock::of(objective.units(table, Some(position as u32)));
+                models.map(|(position, name)| (name.clone(), block(position))).collect()
+            },
+            || PairedBlock::of(objective.all_units(table)),
+        );
         Self {
-            overall: PairedBlock::of(objective.all_units(table)),
+            overall,
             graded: if graded_units.is_empty() { None } else { Some(PairedBlock::of(graded_units)) },
             by_model,
         }

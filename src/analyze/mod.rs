@@ -10,6 +10,8 @@ pub mod reliability;
 pub mod table;
 pub mod variants;
 
+use skill_lift_contract::Metric;
+
 use crate::frame::{FrameError, Frames};
 use table::RunTable;
 
@@ -47,14 +49,18 @@ pub struct Analysis {
 /// When a frame lacks a column.
 pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) -> Result<Analysis, FrameError> {
     let table = RunTable::read(&frames.runs, variants)?;
-    let pairing = pairing::Pairing::of(&table, skill_lift_contract::Metric::ObjectivePassRate);
-    let graded = pairing::Pairing::of(&table, skill_lift_contract::Metric::GradedScore);
-    let lift = lift::PairedSummary::of(&table, &pairing, &graded);
-    let inference = inference::Inference::of(&table, &pairing, options);
+    let pairing = pairing::Pairing::of(&table, Metric::ObjectivePassRate);
+    let graded = pairing::Pairing::of(&table, Metric::GradedScore);
+    // exact tests over many units take the time; each is a function of its deltas alone
+    let (lift, reliability) = rayon::join(
+        || lift::PairedSummary::of(&table, &pairing, &graded),
+        || reliability::Reliability::of(&table, &pairing),
+    );
+    let inference = inference::Inference::of(&table, &pairing, &lift, options);
     Ok(Analysis {
         variants: variants::by_variant(&table),
         by_model: variants::by_model(&table),
-        reliability: reliability::Reliability::of(&table, &pairing),
+        reliability,
         case_flags: flags::case_flags(&table, &pairing),
         lift,
         inference,

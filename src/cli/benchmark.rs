@@ -15,6 +15,7 @@ use super::output::{emit, fail, is_unicode, terminal_width, warn_line};
 use crate::analyze::pairing::Pairing;
 use crate::analyze::table::RunTable;
 use crate::analyze::{Analysis, AnalysisOptions, analyze};
+use crate::pipeline::{FrameChoice, Products};
 use crate::report::{Provenance, Style, SummaryView, render, write_benchmark};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -90,7 +91,9 @@ impl BenchmarkArguments {
     }
 
     fn report(&self, thresholds: Thresholds) -> Result<(), ExitCode> {
-        let Graded { evaluated, variants, head, mut provenance } = self.common.grade(true)?;
+        let frames = if self.frames.is_some() { FrameChoice::RunsAndAssertions } else { FrameChoice::Runs };
+        let products = Products { frames, ..Products::default() };
+        let Graded { evaluated, variants, head, mut provenance } = self.common.grade(products)?;
         if !self.common.quiet {
             warn_if_nothing_graded(&evaluated, self.common.runs());
         }

@@ -203,14 +203,9 @@ pub struct Graded {
 }
 
 impl Common {
-    /// As [`Common::grade_with`], with or without frames.
-    pub fn grade(&self, frames: bool) -> Result<Graded, ExitCode> {
-        self.grade_with(Products { frames, ..Products::default() })
-    }
-
     /// Loads the suite, grades the tree and prints what was odd. Writes nothing. `Err` is the exit code after the
     /// problem was printed.
-    pub fn grade_with(&self, products: Products) -> Result<Graded, ExitCode> {
+    pub fn grade(&self, products: Products) -> Result<Graded, ExitCode> {
         let generated_at = self.generated_at()?;
         let suite = self.load()?;
         let variants = if self.variants.is_empty() { suite.variants.clone() } else { self.variants.clone() };

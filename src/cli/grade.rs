@@ -9,7 +9,7 @@ use skill_lift_contract::write::AtomicFile;
 
 use super::common::{Common, Graded, warn_if_nothing_graded};
 use super::output::{emit, fail, warn_line};
-use crate::pipeline::{GradingFilesWritten, Products};
+use crate::pipeline::{FrameChoice, GradingFilesWritten, Products};
 use crate::report::write_grading;
 
 /// Grades saved runs and writes every check with its evidence.
@@ -49,11 +49,11 @@ impl GradeArguments {
             return Err(fail("--out and --judge-tasks name the same file"));
         }
         let products = Products {
-            frames: false,
+            frames: FrameChoice::Nothing,
             judge_tasks: self.judge_tasks.is_some(),
             grading_files: self.write_grading_files,
         };
-        let Graded { evaluated, head, provenance, .. } = common.grade_with(products)?;
+        let Graded { evaluated, head, provenance, .. } = common.grade(products)?;
         if !common.quiet {
             warn_if_nothing_graded(&evaluated, common.runs());
         }

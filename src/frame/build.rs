@@ -12,15 +12,15 @@ use crate::suite::{Case, Severity};
 pub struct Frames {
     /// One row a run, in report order.
     pub runs: DataFrame,
-    /// One row a check of a run, in report order.
-    pub assertions: DataFrame,
+    /// One row a check of a run, in report order, if it was asked for.
+    pub assertions: Option<DataFrame>,
 }
 
 /// Collects runs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct FrameBuilder {
     runs: RunColumns,
-    assertions: AssertionColumns,
+    assertions: Option<AssertionColumns>,
 }
 
 #[derive(Debug, Default)]
@@ -90,15 +90,23 @@ struct AssertionColumns {
 }
 
 impl FrameBuilder {
+    /// A builder of both frames, or of the runs alone: rows of checks with their evidence take most of the memory.
+    pub fn new(with_assertions: bool) -> Self {
+        Self { runs: RunColumns::default(), assertions: with_assertions.then(AssertionColumns::default) }
+    }
+
     /// Adds a run of a case.
     pub fn push(&mut self, run: &GradedRun, case: &Case) {
         self.runs.push(run, case);
+        let Some(assertions) = &mut self.assertions else {
+            return;
+        };
         let rows = run.rows().count();
         for (position, row) in run.rows().enumerate() {
-            self.assertions.push(run, position, row);
+            assertions.push(run, position, row);
         }
         for (position, judgement) in run.deferred.iter().enumerate() {
-            self.assertions.push_pending(run, rows + position, judgement);
+            assertions.push_pending(run, rows + position, judgement);
         }
     }
 
@@ -107,7 +115,7 @@ impl FrameBuilder {
     /// # Errors
     /// When polars refuses the columns.
     pub fn finish(self) -> Result<Frames, FrameError> {
-        Ok(Frames { runs: self.runs.finish()?, assertions: self.assertions.finish()? })
+        Ok(Frames { runs: self.runs.finish()?, assertions: self.assertions.map(AssertionColumns::finish).transpose()? })
     }
 }
 

@@ -17,7 +17,10 @@ impl Frames {
     /// When a file cannot be written; nothing half-written is left then.
     pub fn write_parquet(&self, folder: &Path) -> Result<(), FrameError> {
         write(&self.runs, &folder.join("runs.parquet"))?;
-        write(&self.assertions, &folder.join("assertions.parquet"))
+        match &self.assertions {
+            Some(assertions) => write(assertions, &folder.join("assertions.parquet")),
+            None => Ok(()),
+        }
     }
 }
 

@@ -115,8 +115,9 @@ pub fn parse_lines(text: &str, limits: Limits) -> impl Iterator<Item = (usize, R
         .map(move |(index, line)| (index + 1, parse(line, limits)))
 }
 
-enum Step<'a> {
-    Key(Cow<'a, str>),
+/// A step of the path to the value that is being read. A key is decoded only when an error has to name it.
+enum Step {
+    Key(Span),
     Index(usize),
 }
 
@@ -125,9 +126,12 @@ struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     limits: Limits,
-    path: Vec<Step<'a>>,
+    path: Vec<Step>,
     errors: Vec<JsonError>,
 }
+
+/// Members that most objects do not exceed.
+const USUAL_MEMBERS: usize = 6;
 
 /// Objects with more members than this are checked for duplicates with a set, smaller ones by comparing.
 const SMALL_OBJECT: usize = 16;
@@ -147,11 +151,16 @@ impl<'a> Reader<'a> {
         let mut path = String::from("$");
         for step in &self.path {
             match step {
-                Step::Key(key) if is_plain_key(key) => {
-                    path.push('.');
-                    path.push_str(key);
+                Step::Key(span) => {
+                    let written = &self.text[span.start..span.end];
+                    match written.trim_matches('"') {
+                        key if is_plain_key(key) => {
+                            path.push('.');
+                            path.push_str(key);
+                        }
+                        _ => path.push_str(&format!("[{written}]")),
+                    }
                 }
-                Step::Key(key) => path.push_str(&format!("[{key:?}]")),
                 Step::Index(index) => path.push_str(&format!("[{index}]")),
             }
         }
@@ -198,6 +207,7 @@ impl<'a> Reader<'a> {
             self.at += 1;
             return Ok(Value::Object(members));
         }
+        members.reserve(USUAL_MEMBERS);
         loop {
             self.skip_space();
             if self.peek() != Some(b'"') {
@@ -216,7 +226,7 @@ impl<'a> Reader<'a> {
             }
             self.at += 1;
             self.skip_space();
-            self.path.push(Step::Key(key.clone()));
+            self.path.push(Step::Key(key_span));
             let value = self.value(depth + 1)?;
             self.path.pop();
             match position {

@@ -42,11 +42,33 @@ pub struct Request<'a> {
     pub progress: Option<&'a (dyn Fn(usize, usize) + Sync)>,
 }
 
+/// Which frames are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FrameChoice {
+    /// None.
+    #[default]
+    Nothing,
+    /// The frame of runs, which analyses need.
+    Runs,
+    /// The frames of runs and of checks.
+    RunsAndAssertions,
+}
+
+impl FrameChoice {
+    fn builder(self) -> Option<FrameBuilder> {
+        match self {
+            Self::Nothing => None,
+            Self::Runs => Some(FrameBuilder::new(false)),
+            Self::RunsAndAssertions => Some(FrameBuilder::new(true)),
+        }
+    }
+}
+
 /// What is made beside the rows of the report.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Products {
     /// Frames for analyses.
-    pub frames: bool,
+    pub frames: FrameChoice,
     /// A file of the judgements that were not supplied.
     pub judge_tasks: bool,
     /// A `grading.json` for each run directory.
@@ -125,7 +147,7 @@ pub fn evaluate(request: &Request<'_>) -> Result<Evaluated, EvaluationError> {
         .map_err(EvaluationError::Layout)?;
     let mut collector = Collector {
         rows: RowSpool::new()?,
-        frames: request.products.frames.then(FrameBuilder::default),
+        frames: request.products.frames.builder(),
         tasks: Vec::new(),
         grading_files: Vec::new(),
         cases: &cases,

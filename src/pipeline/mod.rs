@@ -10,6 +10,6 @@ mod scratch;
 mod tests;
 mod warnings;
 
-pub use evaluate::{Evaluated, EvaluationError, Products, Request, evaluate};
+pub use evaluate::{Evaluated, EvaluationError, FrameChoice, Products, Request, evaluate};
 pub use products::{GradingFiles, GradingFilesWritten, JudgeTasks};
 pub use warnings::WarningLog;

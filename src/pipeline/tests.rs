@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Evaluated, EvaluationError, Products, Request, evaluate};
+use super::{Evaluated, EvaluationError, FrameChoice, Products, Request, evaluate};
 use crate::grade::GradeOptions;
 use crate::judge::Verdicts;
 use crate::runs::IndexOptions;
@@ -51,7 +51,7 @@ impl Tree {
             index: IndexOptions::default(),
             grade: GradeOptions::default(),
             verdicts,
-            products: Products { frames: false, judge_tasks: true, grading_files: true },
+            products: Products { frames: FrameChoice::Nothing, judge_tasks: true, grading_files: true },
             progress: None,
         })
     }

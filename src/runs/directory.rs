@@ -215,9 +215,13 @@ impl RunDirectory {
             let text = std::str::from_utf8(bytes).ok()?;
             json::parse(text, json::Limits::SIDECAR).ok()
         });
-        let metrics = Rc::new(Metrics::merge(&parsed.filter(|node| node.members().is_some()).collect::<Vec<_>>()));
-        self.metrics = Some(Rc::clone(&metrics));
-        metrics
+        let objects: Vec<_> = parsed.filter(|node| node.members().is_some()).collect();
+        self.know_metrics(Metrics::merge(&objects.iter().collect::<Vec<_>>()))
+    }
+
+    /// Keeps what the run measured, so that nobody parses its files again.
+    pub(super) fn know_metrics(&mut self, metrics: Metrics) -> Rc<Metrics> {
+        Rc::clone(self.metrics.insert(Rc::new(metrics)))
     }
 
     /// A file that was read before under its own limit, or is read now under the usual one.

@@ -77,7 +77,7 @@ pub struct Metrics {
 
 impl Metrics {
     /// Merges objects; later ones win.
-    pub(super) fn merge(objects: &[Node<'_>]) -> Self {
+    pub(super) fn merge(objects: &[&Node<'_>]) -> Self {
         let merged = Merged(objects);
         let mut unavailable = Vec::new();
         for signal in Signal::ALL {
@@ -118,9 +118,9 @@ enum Telemetry<'n, 'a> {
     Unavailable(String),
 }
 
-struct Merged<'n, 'a>(&'n [Node<'a>]);
+struct Merged<'s, 'n, 'a>(&'s [&'n Node<'a>]);
 
-impl<'n, 'a> Merged<'n, 'a> {
+impl<'n, 'a> Merged<'_, 'n, 'a> {
     fn get(&self, key: &str) -> Option<&'n Node<'a>> {
         self.0.iter().rev().find_map(|object| object.get(key))
     }
@@ -173,7 +173,7 @@ pub(crate) mod testing {
     /// Merges objects as if they were the files, in order.
     pub(crate) fn metrics(texts: &[&str]) -> Metrics {
         let objects: Vec<_> = texts.iter().map(|text| json::parse(text, json::Limits::SIDECAR).unwrap()).collect();
-        Metrics::merge(&objects)
+        Metrics::merge(&objects.iter().collect::<Vec<_>>())
     }
 }
 

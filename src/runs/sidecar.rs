@@ -7,6 +7,7 @@ use skill_lift_text::python;
 
 use super::directory::{FileProblem, RunDirectory};
 use super::limits::Limits;
+use super::metrics::{FILE_NAMES, Metrics};
 use super::warning::WarningCode;
 use crate::json::{self, Member, Node, Span, Value};
 
@@ -96,6 +97,8 @@ impl Sidecars {
                 row = objects.first().map(|(_, node)| node.clone());
             }
         }
+        let named = |name: &&str| objects.iter().find(|(known, _)| known == name).map(|(_, node)| node);
+        directory.know_metrics(Metrics::merge(&FILE_NAMES.iter().filter_map(named).collect::<Vec<_>>()));
         ParsedSidecars { row: row.unwrap_or_else(empty_object), objects }
     }
 }

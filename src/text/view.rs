@@ -145,7 +145,9 @@ pub fn detail<'v, 't: 'v>(views: impl IntoIterator<Item = &'v View<'t>>) -> Stri
 fn delete_removable(text: &str) -> (Cow<'_, str>, [u64; 3]) {
     let mut removed = [0_u64; 3];
     let position = |character| REMOVABLE.iter().position(|removable| removable.character == character);
-    if !text.contains(|character| position(character).is_some()) {
+    // all of them begin with one of two bytes, which few texts hold at all
+    let may_hold = text.bytes().any(|byte| matches!(byte, 0xe2 | 0xef));
+    if !may_hold || !text.contains(|character| position(character).is_some()) {
         return (Cow::Borrowed(text), removed);
     }
     let mut kept = String::with_capacity(text.len());
@@ -159,12 +161,33 @@ fn delete_removable(text: &str) -> (Cow<'_, str>, [u64; 3]) {
 }
 
 /// `text` in NFC, `None` when it already is.
+///
+/// ASCII characters never combine with what stands before them, so that a text falls into stretches that are
+/// normalised each by itself: other characters, with the ASCII character that they may combine with.
 fn normalize(text: &str) -> Option<String> {
-    if is_nfc_quick(text.chars()) == IsNormalized::Yes {
-        return None;
+    let mut normalized: Option<String> = None;
+    let mut done = 0;
+    let mut at = 0;
+    while let Some(offset) = text.as_bytes()[at..].iter().position(|byte| !byte.is_ascii()) {
+        let start = (at + offset).saturating_sub(1).max(at);
+        let end = text.as_bytes()[at + offset..].iter().position(u8::is_ascii);
+        let end = end.map_or(text.len(), |length| at + offset + length);
+        let stretch = &text[start..end];
+        if is_nfc_quick(stretch.chars()) != IsNormalized::Yes {
+            let composed: String = stretch.nfc().collect();
+            if composed != stretch {
+                let whole = normalized.get_or_insert_with(|| String::with_capacity(text.len()));
+                whole.push_str(&text[done..start]);
+                whole.push_str(&composed);
+                done = end;
+            }
+        }
+        at = end;
     }
-    let normalized: String = text.nfc().collect();
-    (normalized != text).then_some(normalized)
+    normalized.map(|mut whole| {
+        whole.push_str(&text[done..]);
+        whole
+    })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use skill_lift::analyze::{AnalysisOptions, analyze};
 use skill_lift::grade::GradeOptions;
 use skill_lift::judge::Verdicts;
-use skill_lift::pipeline::{Products, Request, evaluate};
+use skill_lift::pipeline::{FrameChoice, Products, Request, evaluate};
 use skill_lift::report::{Style, SummaryView, render};
 use skill_lift::runs::IndexOptions;
 use skill_lift::suite::{LoadOptions, load};
@@ -22,7 +22,7 @@ fn summary(folder: &Path, styles: &[Style]) -> Vec<String> {
         index: IndexOptions::default(),
         grade: GradeOptions::default(),
         verdicts: &Verdicts::default(),
-        products: Products { frames: true, ..Products::default() },
+        products: Products { frames: FrameChoice::Runs, ..Products::default() },
         progress: None,
     })
     .unwrap();

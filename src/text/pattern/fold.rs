@@ -24,6 +24,8 @@ struct Tables {
     capitals: CodeSet,
     /// Characters that are not their own upper case, with it.
     raised: Vec<(u32, u32)>,
+    /// Lower-case characters with the capitals that become them.
+    by_lower: HashMap<u32, Vec<u32>>,
     /// Lower-case characters with the others that share their full upper case.
     siblings: HashMap<u32, Vec<u32>>,
 }
@@ -50,7 +52,11 @@ fn tables() -> &'static Tables {
                 siblings.insert(code, codes.iter().copied().filter(|&other| other != code).collect());
             }
         }
-        Tables { lowered, capitals, raised, siblings }
+        let mut by_lower: HashMap<u32, Vec<u32>> = HashMap::new();
+        for &(code, lower) in &lowered {
+            by_lower.entry(lower).or_default().push(code);
+        }
+        Tables { lowered, capitals, raised, by_lower, siblings }
     })
 }
 
@@ -106,9 +112,16 @@ impl Folding {
 
     /// The code points that match a cased literal.
     pub(super) fn literal(self, code: u32) -> CodeSet {
-        let mut lowered = Vec::new();
-        self.push_lowered(code, &mut lowered);
-        self.unlowered(&CodeSet::from_ranges(lowered))
+        let mut ranges = Vec::new();
+        self.push_lowered(code, &mut ranges);
+        if self == Self::Ascii {
+            return self.unlowered(&CodeSet::from_ranges(ranges));
+        }
+        // a lower-case character is never itself a capital, so that nothing has to be taken away
+        let capitals = |&(code, _): &(u32, u32)| tables().by_lower.get(&code).map_or(&[][..], Vec::as_slice);
+        let added: Vec<u32> = ranges.iter().flat_map(capitals).copied().collect();
+        ranges.extend(added.into_iter().map(|code| (code, code)));
+        CodeSet::from_ranges(ranges)
     }
 }
 
