@@ -1,22 +1,22 @@
 //! The lift over (case, model) units, as version 0.6 of the report format has it: the headline and each model.
 
-use num_traits::One;
 use rayon::prelude::*;
-use skill_lift_stats::rational::{self, Rational};
+use skill_lift_stats::describe;
+use skill_lift_stats::rational::Rational;
 use skill_lift_stats::{SignFlip, sign_flip};
 
-use super::pairing::{Pairing, UnitMeans};
+use super::pairing::{Pairing, RoundedMeans, UnitMeans};
 use super::table::RunTable;
 
 /// The lift over some units.
 #[derive(Debug)]
 pub struct PairedBlock {
-    /// Mean with the skill; `None` without units.
-    pub with_skill: Option<Rational>,
+    /// Mean with the skill; `None` without units. A mean of doubles, rounded once, as the format has it.
+    pub with_skill: Option<f64>,
     /// Mean without it.
-    pub without_skill: Option<Rational>,
-    /// Share of the possible gain that was realised; `None` for a loss or a perfect baseline.
-    pub normalized_gain: Option<Rational>,
+    pub without_skill: Option<f64>,
+    /// Mean difference.
+    pub mean_delta: Option<f64>,
     /// Exact test over the deltas of the units.
     pub significance: SignFlip,
     /// The units.
@@ -37,24 +37,28 @@ pub struct PairedSummary {
 impl PairedBlock {
     /// The block over some units.
     pub fn of(units: Vec<UnitMeans>) -> Self {
-        let mean = |of: fn(&UnitMeans) -> &Rational| {
-            rational::mean(&units.iter().map(|unit| of(unit).clone()).collect::<Vec<_>>())
-        };
-        let with_skill = mean(|unit| &unit.with_skill);
-        let without_skill = mean(|unit| &unit.without_skill);
-        let normalized_gain = match (&with_skill, &without_skill) {
-            (Some(with), Some(without)) if with >= without && !without.is_one() => {
-                Some((with - without) / (Rational::one() - without))
-            }
-            _ => None,
+        let mean = |of: fn(&RoundedMeans) -> f64| {
+            describe::mean(&units.iter().map(|unit| of(&unit.rounded)).collect::<Vec<_>>())
         };
         let deltas: Vec<Rational> = units.iter().map(UnitMeans::delta).collect();
-        Self { with_skill, without_skill, normalized_gain, significance: sign_flip(&deltas), units }
+        Self {
+            with_skill: mean(|rounded| rounded.with_skill),
+            without_skill: mean(|rounded| rounded.without_skill),
+            mean_delta: mean(|rounded| rounded.with_skill - rounded.without_skill),
+            significance: sign_flip(&deltas),
+            units,
+        }
     }
 
     /// Mean with minus mean without.
-    pub fn delta(&self) -> Option<Rational> {
-        Some(self.with_skill.as_ref()? - self.without_skill.as_ref()?)
+    pub fn delta(&self) -> Option<f64> {
+        Some(self.with_skill? - self.without_skill?)
+    }
+
+    /// Share of the possible gain that was realised; `None` for a loss or a perfect baseline.
+    pub fn normalized_gain(&self) -> Option<f64> {
+        let (with, without) = (self.with_skill?, self.without_skill?);
+        (with >= without && without < 1.0).then(|| (with - without) / (1.0 - without))
     }
 }
 

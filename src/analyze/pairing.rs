@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use num_traits::Zero;
 use skill_lift_contract::{BlockedReason, Metric};
+use skill_lift_stats::describe;
 use skill_lift_stats::rational::{self, Rational};
 
 use super::table::{Run, RunTable, WITH_SKILL, WITHOUT_SKILL};
@@ -175,6 +175,17 @@ pub struct UnitMeans {
     pub without_skill: Rational,
     /// Pairs behind it.
     pub pairs: usize,
+    /// Both means as version 0.6 of the report format has them: means of doubles, each rounded once.
+    pub rounded: RoundedMeans,
+}
+
+/// Means of both arms as doubles.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RoundedMeans {
+    /// With the skill.
+    pub with_skill: f64,
+    /// Without it.
+    pub without_skill: f64,
 }
 
 impl UnitMeans {
@@ -187,27 +198,21 @@ impl UnitMeans {
 impl Pairing {
     /// The units of one stratum, cases by id.
     pub fn units(&self, table: &RunTable, model: Option<u32>) -> Vec<UnitMeans> {
-        let mut sums: BTreeMap<&str, UnitMeans> = BTreeMap::new();
+        let mut by_case: BTreeMap<&str, (u32, Vec<&PairValues>)> = BTreeMap::new();
         for (pair, values) in self.eligible().filter(|(pair, _)| pair.model == model) {
-            let unit = sums.entry(table.case_id(pair.case)).or_insert_with(|| UnitMeans {
-                case: pair.case,
-                model,
-                with_skill: Rational::zero(),
-                without_skill: Rational::zero(),
-                pairs: 0,
-            });
-            unit.with_skill += &values.with_skill;
-            unit.without_skill += &values.without_skill;
-            unit.pairs += 1;
+            by_case.entry(table.case_id(pair.case)).or_insert((pair.case, Vec::new())).1.push(values);
         }
-        sums.into_values()
-            .map(|mut unit| {
-                let pairs = rational::rate(unit.pairs as u64, 1);
-                unit.with_skill /= &pairs;
-                unit.without_skill /= &pairs;
-                unit
-            })
-            .collect()
+        let unit = |(case, pairs): (u32, Vec<&PairValues>)| {
+            let with: Vec<Rational> = pairs.iter().map(|values| values.with_skill.clone()).collect();
+            let without: Vec<Rational> = pairs.iter().map(|values| values.without_skill.clone()).collect();
+            let rounded = |values: &[Rational]| {
+                describe::mean(&values.iter().map(rational::to_f64).collect::<Vec<_>>()).unwrap_or_default()
+            };
+            let rounded = RoundedMeans { with_skill: rounded(&with), without_skill: rounded(&without) };
+            let (with_skill, without_skill) = (rational::mean(&with)?, rational::mean(&without)?);
+            Some(UnitMeans { case, model, with_skill, without_skill, pairs: pairs.len(), rounded })
+        };
+        by_case.into_values().filter_map(unit).collect()
     }
 
     /// The units of all strata: models by name, then the runs without a model.

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use skill_lift_stats::describe;
-use skill_lift_stats::rational::{self, Rational};
+use skill_lift_stats::rational;
 
-use super::compat::{Pairing, Significance, rounded, significance};
+use super::compat::{Pairing, Significance, significance};
 use super::ordered::Ordered;
 use super::spool::RowSpool;
 use super::{inference_json, reliability_json, words};
@@ -181,23 +181,19 @@ struct PairedBlockJson<'a> {
     by_model: Option<Ordered<PairedBlockJson<'a>>>,
 }
 
-fn exact(value: Option<Rational>) -> Option<f64> {
-    value.as_ref().map(rational::to_f64)
-}
-
 fn paired_block<'a>(table: &RunTable, block: &PairedBlock, with_model: bool) -> PairedBlockJson<'a> {
     let negative = |unit: &UnitMeans| NegativeCase {
         case_id: table.case_id(unit.case).to_owned(),
-        with_skill: rational::to_f64(&unit.with_skill),
-        without_skill: rational::to_f64(&unit.without_skill),
-        delta: rational::to_f64(&unit.delta()),
+        with_skill: unit.rounded.with_skill,
+        without_skill: unit.rounded.without_skill,
+        delta: unit.rounded.with_skill - unit.rounded.without_skill,
         model: if with_model { table.model(unit.model).map(str::to_owned) } else { None },
     };
     PairedBlockJson {
-        with_skill_objective_pass_rate: exact(block.with_skill.clone()),
-        without_skill_objective_pass_rate: exact(block.without_skill.clone()),
-        absolute_delta: exact(block.delta()),
-        normalized_gain: exact(block.normalized_gain.clone()),
+        with_skill_objective_pass_rate: block.with_skill,
+        without_skill_objective_pass_rate: block.without_skill,
+        absolute_delta: block.delta(),
+        normalized_gain: block.normalized_gain(),
         significance: significance(&block.significance),
         negative_delta_cases: block
             .units
@@ -214,11 +210,11 @@ fn paired_block<'a>(table: &RunTable, block: &PairedBlock, with_model: bool) -> 
 fn paired_summary<'a>(table: &RunTable, summary: &PairedSummary, diagnostics: &'a Diagnostics) -> PairedBlockJson<'a> {
     let mut block = paired_block(table, &summary.overall, true);
     block.pairing = Some(diagnostics.into());
-    let four = |value: &Option<Rational>| value.as_ref().map(|value| rounded(value, 4));
+    let four = |value: Option<f64>| value.map(|value| rational::round_f64_half_even(value, 4));
     block.graded = summary.graded.as_ref().map(|graded| Graded {
-        with_skill_mean_score: four(&graded.with_skill),
-        without_skill_mean_score: four(&graded.without_skill),
-        delta: four(&graded.delta()),
+        with_skill_mean_score: four(graded.with_skill),
+        without_skill_mean_score: four(graded.without_skill),
+        delta: four(graded.mean_delta),
         significance: significance(&graded.significance),
     });
     if !summary.by_model.is_empty() {
@@ -250,13 +246,13 @@ fn model_analysis(summary: &PairedSummary) -> ModelAnalysis {
     if summary.by_model.is_empty() {
         return ModelAnalysis { ranking: None, lift_losers: None };
     }
-    let mut ranked: Vec<(&String, &PairedBlock, Option<Rational>)> =
+    let mut ranked: Vec<(&String, &PairedBlock, Option<f64>)> =
         summary.by_model.iter().map(|(model, block)| (model, block, block.delta())).collect();
     // the largest lift first, models without one last, then by name
-    ranked.sort_by(|(a, _, x), (b, _, y)| y.cmp(x).then_with(|| a.cmp(b)));
-    let zero = rational::rate(0, 1);
-    let lifts = summary.overall.delta().is_some_and(|delta| delta > zero);
-    let losers = ranked.iter().filter(|(_, _, lift)| lifts && lift.as_ref().is_some_and(|lift| *lift <= zero));
+    let rank = |lift: &Option<f64>| lift.unwrap_or(f64::NEG_INFINITY);
+    ranked.sort_by(|(a, _, x), (b, _, y)| rank(y).total_cmp(&rank(x)).then_with(|| a.cmp(b)));
+    let lifts = summary.overall.delta().is_some_and(|delta| delta > 0.0);
+    let losers = ranked.iter().filter(|(_, _, lift)| lifts && lift.is_some_and(|lift| lift <= 0.0));
     ModelAnalysis {
         lift_losers: Some(losers.map(|(model, ..)| (*model).clone()).collect()),
         ranking: Some(
@@ -264,9 +260,9 @@ fn model_analysis(summary: &PairedSummary) -> ModelAnalysis {
                 .iter()
                 .map(|(model, block, lift)| RankedModel {
                     model: (*model).clone(),
-                    lift: exact(lift.clone()),
-                    with_skill: exact(block.with_skill.clone()),
-                    without_skill: exact(block.without_skill.clone()),
+                    lift: *lift,
+                    with_skill: block.with_skill,
+                    without_skill: block.without_skill,
                     significant_at_0_05: significance(&block.significance).significant_at_0_05,
                 })
                 .collect(),

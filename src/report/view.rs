@@ -288,16 +288,11 @@ fn why(case: &CaseContrast) -> String {
     }
     if let Some(rates) = &case.rates {
         let (zero, one) = (rational::rate(0, 1), rational::rate(1, 1));
-        if rates.with_skill == rates.without_skill {
-            if rates.with_skill == one {
-                words.push("all pass");
-            } else if rates.with_skill == zero {
-                words.push("all fail");
-            } else {
-                words.push("the same");
-            }
-        } else {
-            words.push(if rates.with_skill > rates.without_skill { "better" } else { "worse" });
+        // whether it is better or worse stands in the column of the lift
+        if rates.with_skill == one && rates.without_skill == one {
+            words.push("all pass");
+        } else if rates.with_skill == zero && rates.without_skill == zero {
+            words.push("all fail");
         }
     }
     if case.pairing.blocked > 0 {
