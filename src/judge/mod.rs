@@ -2,7 +2,7 @@
 //! nobody has judged yet.
 //!
 //! In: a file of verdicts that may be hostile, the assertions of a suite, the evidence of a run. Out: [`Verdicts`] by
-//! task id, the [`merge`] of a verdict with its assertion, and [`JudgeTask`]s with a prompt that does not say which arm
+//! task id, the [`merge()`] of a verdict with its assertion, and [`JudgeTask`]s with a prompt that does not say which arm
 //! the answer comes from. Calls no model.
 
 pub mod merge;

@@ -1,7 +1,7 @@
 //! What the agent did: `events.json`, read once, every event typed.
 //!
 //! Events whose `type` is one of ours were written by a normaliser and are taken at their word. Others are raw records
-//! of some agent; they are classified by [`raw`].
+//! of some agent; they are classified by their shape.
 
 mod raw;
 

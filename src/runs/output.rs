@@ -1,5 +1,7 @@
 //! The answer of a run (or of a turn): which file it is, and its text.
 
+use std::borrow::Cow;
+
 use skill_lift_text::python;
 
 use super::directory::{FileProblem, RunDirectory};
@@ -172,9 +174,13 @@ fn is_text_file(path: &str) -> bool {
 }
 
 fn decode(directory: &mut RunDirectory, name: &str, bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    if let std::borrow::Cow::Owned(_) = text {
-        directory.warn(WarningCode::DecodeLossy, name, "bytes that are not UTF-8 are read as U+FFFD".to_owned());
-    }
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(error) => {
+            let message = format!("byte {} is not UTF-8; such bytes are read as U+FFFD", error.valid_up_to());
+            directory.warn(WarningCode::DecodeLossy, name, message);
+            String::from_utf8_lossy(bytes)
+        }
+    };
     python::universal_newlines(&text).into_owned()
 }

@@ -1,6 +1,10 @@
 //! What a misspelt word was meant to be.
 
-/// The known word within two edits of a misspelt one, unless it is too short for that to mean anything.
+/// Letters that two words must begin with alike for the shorter one to be taken for the longer.
+const STEM: usize = 5;
+
+/// The known word within two edits of a misspelt one, unless it is too short for that to mean anything; else the one
+/// that a shortened word begins, like `asserts` for `assertions`.
 pub(super) fn closest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     known
         .iter()
@@ -10,7 +14,11 @@ pub(super) fn closest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
             }
             let distance = distance(word, candidate);
             let length = word.chars().count().max(candidate.len());
-            (distance <= 2 && distance * 3 <= length).then_some((distance, *candidate))
+            if distance <= 2 && distance * 3 <= length {
+                return Some((distance, *candidate));
+            }
+            let stem = word.trim_end_matches('s');
+            (stem.len() >= STEM && candidate.starts_with(stem)).then_some((3, *candidate))
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
@@ -48,6 +56,7 @@ mod tests {
         assert_eq!(closest("sevrity", &known), Some("severity"));
         assert_eq!(closest("severtiy", &known), Some("severity"));
         assert_eq!(closest("Prompt", &known), Some("prompt"));
+        assert_eq!(closest("asserts", &["assertions"]), Some("assertions"));
         assert_eq!(closest("vlaue", &known), Some("value"));
         assert_eq!(closest("is", &known), None);
         assert_eq!(closest("weight", &known), None);

@@ -1,7 +1,7 @@
 //! Python regular expressions (`re` of CPython 3.11, `str` patterns): the same syntax errors, the same matches.
 //!
 //! A pattern is parsed once into a tree of our own and searched by one of two engines over that tree. The linear
-//! engine ([`linear`]) takes everything a finite automaton can do exactly; what it cannot do goes to the backtracking
+//! engine takes everything a finite automaton can do exactly; what it cannot do goes to the backtracking
 //! one, which has a budget, and never is a guess. The user's pattern string is handed to no other crate.
 
 mod alias;

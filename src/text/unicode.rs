@@ -61,12 +61,22 @@ pub(crate) fn is_digit(character: char) -> bool {
 
 /// Simple lower-casing as CPython's `re` does it: the first character of the full mapping, within Unicode 14.0.
 pub(crate) fn simple_lower(code: u32) -> u32 {
+    if let Some(byte) = ascii(code) {
+        return byte.to_ascii_lowercase().into();
+    }
     simple_case(code, |character| character.to_lowercase().next())
 }
 
 /// Simple upper-casing as CPython's `re` does it: the first character of the full mapping, within Unicode 14.0.
 pub(crate) fn simple_upper(code: u32) -> u32 {
+    if let Some(byte) = ascii(code) {
+        return byte.to_ascii_uppercase().into();
+    }
     simple_case(code, |character| character.to_uppercase().next())
+}
+
+fn ascii(code: u32) -> Option<u8> {
+    u8::try_from(code).ok().filter(u8::is_ascii)
 }
 
 fn simple_case(code: u32, map: impl Fn(char) -> Option<char>) -> u32 {

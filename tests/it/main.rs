@@ -8,5 +8,6 @@ mod demo;
 mod dependencies;
 mod docs;
 mod layouts;
+mod replay_grading;
 mod summary;
 mod support;

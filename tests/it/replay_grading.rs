@@ -1,0 +1,177 @@
+//! Public complaints about graders, each as a small input with the right answer.
+
+use serde_json::{Value, json};
+
+use crate::support::{Said, Workspace};
+
+fn suite_of(assertions: Value) -> Workspace {
+    let workspace = Workspace::new();
+    workspace.suite(&json!({"cases": [{"id": "c1", "split": "tune", "prompt": "Do.", "assertions": assertions}]}));
+    workspace
+}
+
+/// The row of one assertion on one answer.
+fn graded(assertion: Value, answer: impl AsRef<[u8]>) -> Value {
+    let workspace = suite_of(json!([assertion]));
+    workspace.write("runs/c1/with_skill/output.md", answer);
+    let said = workspace.on_runs("grade", &["--variant", "with_skill"]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    said.json()["results"][0]["assertions"][0].clone()
+}
+
+fn row(said: &Said, index: usize) -> Value {
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    said.json()["results"][index].clone()
+}
+
+#[test]
+fn a_pattern_also_matches_its_negation_by_definition() {
+    let assertion = json!({"type": "regex", "pattern": "was saved"});
+    assert_eq!(graded(assertion, "I can't confirm it was saved")["passed"], true);
+}
+
+#[test]
+fn bare_json_with_a_fence_inside_a_string_is_tried_as_a_whole() {
+    let schema = json!({"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"]});
+    let answer = json!({"code": "```py\nx\n```"}).to_string();
+    assert_eq!(graded(json!({"type": "structured_output", "schema": schema}), answer)["passed"], true);
+}
+
+#[test]
+fn json_is_chosen_by_the_info_string_of_its_fence_and_named() {
+    let schema = json!({"type": "object", "properties": {"n": {"const": 1}}, "required": ["n"]});
+    let answer = "```bash\necho '{\"n\": 2}'\n```\n\n```json\n{\"n\": 1}\n```\n";
+    let row = graded(json!({"type": "structured_output", "schema": schema}), answer);
+    assert_eq!(row["passed"], true, "{row}");
+    let evidence = row["evidence"].as_str().unwrap();
+    // the JSON stands at bytes 40 to 48 of the answer
+    let start = answer.find("{\"n\": 1}").unwrap();
+    assert!(evidence.contains(&start.to_string()), "{evidence}");
+}
+
+#[test]
+fn identical_empty_values_are_equal() {
+    for text in ["{}", "{\"tags\":[]}"] {
+        let row = graded(json!({"type": "similarity", "expected": text}), text);
+        assert_eq!((&row["passed"], &row["score"]), (&json!(true), &json!(1.0)), "{text}");
+    }
+}
+
+#[test]
+fn values_of_another_type_fail_with_evidence() {
+    let field = |equals: Value, actual: &str| {
+        let workspace =
+            suite_of(json!([{"type": "json_field_equals", "path": "r.json", "field": "v", "equals": equals}]));
+        workspace.write("runs/c1/with_skill/output.md", "x");
+        workspace.write("runs/c1/with_skill/r.json", format!("{{\"v\": {actual}}}"));
+        let row = row(&workspace.on_runs("grade", &["--variant", "with_skill"]), 0)["assertions"][0].clone();
+        (row["passed"].as_bool().unwrap(), row["evidence"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(field(json!({"amount": 100}), "null"), (false, "v=None".to_owned()));
+    assert_eq!(field(json!(1), "true"), (false, "v=True".to_owned()));
+    assert_eq!(field(json!(1.0), "1"), (true, "v=1".to_owned()));
+}
+
+#[test]
+fn odd_bytes_do_not_stop_the_grading_and_their_place_is_named() {
+    let workspace = suite_of(json!([{"type": "contains", "value": "ok"}]));
+    workspace.write("runs/c1/with_skill/output.md", b"ok \xff");
+    workspace.write("runs/c1/with_skill/metadata.json", br#"{"note": "\udc00"}"#);
+    let said = workspace.on_runs("grade", &["--variant", "with_skill"]);
+    assert_eq!(row(&said, 0)["objective_pass_rate"], 1.0);
+    assert_eq!(
+        said.lines("WARN decode_lossy"),
+        ["WARN decode_lossy: c1/with_skill/output.md: byte 3 is not UTF-8; such bytes are read as U+FFFD"]
+    );
+    assert_eq!(row(&said, 0)["metadata"], json!({"metadata_error": "invalid JSON in metadata.json"}));
+}
+
+#[test]
+fn the_rule_for_frequent_characters_is_kept_named_and_can_be_turned_off() {
+    // python3 -c "import difflib; ..." on the same texts: 0.5016722408026756 and 0.9966555183946488
+    let expected: String = (0..299).map(|n| char::from(b'0' + (n * 7 % 10) as u8)).collect();
+    let actual = format!("{}x{}", &expected[..150], &expected[151..]);
+    let workspace = suite_of(json!([
+        {"name": "default", "type": "similarity", "expected": expected, "severity": "gate"},
+        {"name": "without", "type": "similarity", "expected": expected, "severity": "gate", "autojunk": false}
+    ]));
+    workspace.write("runs/c1/with_skill/output.md", actual);
+    let said = workspace.on_runs("grade", &["--variant", "with_skill"]);
+    let result = row(&said, 0);
+    let [default, without] = [0, 1].map(|index| result["assertions"][index].clone());
+    assert_eq!((&default["passed"], &default["score"]), (&json!(false), &json!(0.5017)));
+    assert_eq!(default["autojunk_fired"], true);
+    assert_eq!((&without["passed"], &without["score"]), (&json!(true), &json!(0.9967)));
+    assert_eq!(without["autojunk_fired"], Value::Null);
+    assert_eq!(said.lines("WARN unstable_autojunk").len(), 1);
+}
+
+#[test]
+fn a_pattern_that_explodes_is_answered_or_an_error_never_a_pass() {
+    let answer = format!("{}b", "a".repeat(40));
+    assert_eq!(graded(json!({"type": "regex", "pattern": "(a|aa)+$"}), answer)["passed"], false);
+    let answer = format!("{}b", "a".repeat(3_000));
+    for kind in ["regex", "not_regex"] {
+        let row = graded(json!({"type": kind, "pattern": "(\\w+)\\1+$"}), &answer);
+        assert_eq!(row["passed"], Value::Null, "{kind}: {row}");
+        assert_eq!(row["state"], "error");
+        assert_eq!(row["error"], "step_limit");
+        assert_eq!(row["evidence"], "regex evaluation unavailable: step budget exceeded");
+    }
+}
+
+#[test]
+fn a_case_without_assertions_is_never_green() {
+    let workspace = suite_of(json!([]));
+    for arm in ["with_skill", "without_skill"] {
+        workspace.write(&format!("runs/c1/{arm}/output.md"), "x");
+    }
+    let said = workspace.on_runs("benchmark", &[]);
+    assert_eq!(row(&said, 0)["objective_pass_rate"], Value::Null);
+    let report = said.json();
+    assert_eq!(report["inference"]["overall"]["verdict"]["code"], "nothing_paired");
+    let reasons = &report["paired_summary"]["pairing"]["blocked_reason_counts"];
+    assert_eq!(*reasons, json!({"missing_objective_pass_rate": 1}));
+
+    let misspelt = json!({"id": "c1", "split": "tune", "prompt": "Do.", "asserts": []});
+    workspace.suite(&json!({"cases": [misspelt]}));
+    let said = workspace.run(&["validate", "evals/shared-benchmark.json"]);
+    assert!(said.stderr.contains("asserts"), "the near miss is named: {}", said.stderr);
+}
+
+#[test]
+fn a_crashed_run_satisfies_nothing_and_an_empty_answer_is_marked() {
+    let workspace = suite_of(json!([{"type": "excludes_any", "values": ["Error"]}]));
+    workspace.write("runs/c1/with_skill/output.md", "");
+    workspace.write("runs/c1/with_skill/metadata.json", r#"{"returncode": 1}"#);
+    workspace.write("runs/c1/without_skill/output.md", "");
+    let said = workspace.on_runs("benchmark", &[]);
+    assert_eq!(row(&said, 0)["unscored_reasons"], json!(["executor_error"]));
+    assert_eq!(row(&said, 1)["vacuous"], true);
+    let report = said.json();
+    assert_eq!(report["paired_summary"]["pairing"]["blocked_reason_counts"], json!({"unscorable_arm": 1}));
+    assert_eq!(report["summary"]["with_skill"]["execution_errors"], 1);
+}
+
+#[test]
+fn a_run_that_timed_out_is_not_a_wrong_answer() {
+    let workspace = suite_of(json!([{"type": "contains", "value": "done"}]));
+    workspace.write("runs/c1/with_skill/output.md", "half of it");
+    workspace.write("runs/c1/with_skill/metadata.json", r#"{"timed_out": true}"#);
+    workspace.write("runs/c1/without_skill/output.md", "done");
+    let said = workspace.on_runs("benchmark", &[]);
+    assert_eq!(row(&said, 0)["unscored_reasons"], json!(["timed_out"]));
+    let report = said.json();
+    assert_eq!(report["summary"]["with_skill"]["mean_objective_pass_rate"], Value::Null);
+    assert_eq!(report["paired_summary"]["pairing"]["blocked_reason_counts"], json!({"unscorable_arm": 1}));
+}
+
+#[test]
+fn completed_runs_are_not_passes() {
+    let workspace = suite_of(json!([{"type": "contains", "value": "yes"}]));
+    for (number, answer) in ["yes", "yes", "no", "yes", "yes"].iter().enumerate() {
+        workspace.write(&format!("runs/c1/with_skill/run-{}/output.md", number + 1), answer);
+    }
+    let said = workspace.on_runs("benchmark", &["--variant", "with_skill"]);
+    assert_eq!(said.json()["summary"]["with_skill"]["mean_objective_pass_rate"], 0.8);
+}
