@@ -229,10 +229,14 @@ pub struct Inference {
 
 impl Inference {
     /// The block of a tree. `lift` is the one of the same pairs: its tests are not made twice.
-    pub fn of(table: &RunTable, pairing: &Pairing, lift: &PairedSummary, options: &AnalysisOptions) -> Self {
+    pub fn of(
+        table: &RunTable,
+        pairing: &Pairing,
+        lift: &PairedSummary,
+        overall: Contrast,
+        options: &AnalysisOptions,
+    ) -> Self {
         let units = pairing.all_units(table);
-        let families = table.cases.iter().any(|case| case.family.is_some());
-        let unit = if families { Unit::Family } else { Unit::Case };
         let mut models_of_case: BTreeMap<u32, Vec<Option<u32>>> = BTreeMap::new();
         for unit in &units {
             models_of_case.entry(unit.case).or_default().push(unit.model);
@@ -246,12 +250,9 @@ impl Inference {
             pairs: units.iter().map(|unit| unit.pairs).sum(),
             models: table.models.len(),
         };
-        let (overall, (by_model, by_case)) = rayon::join(
-            || Contrast::of(unit, unit_rates(table, unit, &units), &options.thresholds),
-            || {
-                let by_model = by_model(table, unit, pairing, lift, &options.thresholds);
-                (by_model, by_case(table, pairing, &units, &options.thresholds))
-            },
+        let (by_model, by_case) = rayon::join(
+            || by_model(table, overall.unit, pairing, lift, &options.thresholds),
+            || by_case(table, pairing, &units, &options.thresholds),
         );
         let review_queue = review_queue(&by_case);
         Self {
@@ -264,6 +265,13 @@ impl Inference {
             review_queue,
         }
     }
+}
+
+/// The lift over all units of a tree.
+pub fn overall(table: &RunTable, pairing: &Pairing, options: &AnalysisOptions) -> Contrast {
+    let families = table.cases.iter().any(|case| case.family.is_some());
+    let unit = if families { Unit::Family } else { Unit::Case };
+    Contrast::of(unit, unit_rates(table, unit, &pairing.all_units(table)), &options.thresholds)
 }
 
 /// Means over the models of each case, then over the cases of each family.

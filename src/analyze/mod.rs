@@ -52,11 +52,16 @@ pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) 
     let pairing = pairing::Pairing::of(&table, Metric::ObjectivePassRate);
     let graded = pairing::Pairing::of(&table, Metric::GradedScore);
     // exact tests over many units take the time; each is a function of its deltas alone
-    let (lift, reliability) = rayon::join(
+    let (lift, (overall, reliability)) = rayon::join(
         || lift::PairedSummary::of(&table, &pairing, &graded),
-        || reliability::Reliability::of(&table, &pairing),
+        || {
+            rayon::join(
+                || inference::overall(&table, &pairing, options),
+                || reliability::Reliability::of(&table, &pairing),
+            )
+        },
     );
-    let inference = inference::Inference::of(&table, &pairing, &lift, options);
+    let inference = inference::Inference::of(&table, &pairing, &lift, overall, options);
     Ok(Analysis {
         variants: variants::by_variant(&table),
         by_model: variants::by_model(&table),

@@ -134,6 +134,8 @@ impl Plan {
 impl Law {
     fn new(magnitudes: &[(u64, usize)], plan: &Plan) -> Self {
         let mut law = Self { base: 0, masses: vec![1.0], cut: plan.cut };
+        // two tables take turns: fresh ones for every magnitude would cost more than the sums
+        let mut next: Vec<f64> = Vec::new();
         let mut range = 0_i64;
         for &(magnitude, count) in magnitudes {
             // Sums of magnitudes fit an i64: the caller checked their total.
@@ -143,15 +145,16 @@ impl Law {
             let limit = range.min(plan.window);
             let limit = if limit.rem_euclid(2) == parity { limit } else { limit - 1 };
             let cells = usize::try_from(limit).unwrap_or(0) + 1;
-            let mut masses = vec![0.0; cells];
+            next.clear();
+            next.resize(cells, 0.0);
             let reach = binomial_reach(count, plan.cut);
             law.cut |= reach < count;
             for (net, weight) in binomial_law(count, reach) {
                 // Cell i of the old law lands on cell i + shift of the new one.
-                add_shifted(&mut masses, &law.masses, (law.base + magnitude * net + limit) / 2, weight);
+                add_shifted(&mut next, &law.masses, (law.base + magnitude * net + limit) / 2, weight);
             }
             law.base = -limit;
-            law.masses = masses;
+            std::mem::swap(&mut law.masses, &mut next);
         }
         law
     }
