@@ -14,6 +14,7 @@ use super::output::{Color, fail, message_style, warn_line};
 use crate::grade::GradeOptions;
 use crate::judge::Verdicts;
 use crate::pipeline::{Evaluated, Products, Request, WarningLog, evaluate};
+use crate::report::numbers::counted;
 use crate::report::{Provenance, ReportHead};
 use crate::runs::index::shown_path;
 use crate::runs::{IndexOptions, Limits, OnDuplicate};
@@ -411,9 +412,9 @@ fn fail_layout(warnings: &WarningLog) -> ExitCode {
 pub fn warn_if_nothing_graded(evaluated: &Evaluated, runs: &Path) {
     if evaluated.scorable == 0 {
         warn_line(&format!(
-            "WARN nothing_graded: no run below {} could be scored ({} rows)",
+            "WARN nothing_graded: no run below {} could be scored ({})",
             runs.display(),
-            evaluated.rows.len()
+            counted(evaluated.rows.len(), "row", "rows")
         ));
     }
 }
