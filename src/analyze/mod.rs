@@ -7,6 +7,7 @@ pub mod inference;
 pub mod lift;
 pub mod pairing;
 pub mod reliability;
+pub mod review;
 pub mod table;
 pub mod variants;
 

@@ -5,7 +5,8 @@ use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::{SignFlip, Withheld};
 
 use super::words;
-use crate::analyze::inference::{CaseContrast, Contrast, Inference, ModelContrast, ReviewReason, UnitRates};
+use crate::analyze::inference::{CaseContrast, Contrast, Inference, ModelContrast, UnitRates};
+use crate::analyze::review::ReviewReason;
 
 #[derive(Serialize)]
 pub(super) struct InferenceBlock {

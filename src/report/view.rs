@@ -8,7 +8,8 @@ use skill_lift_stats::verdict::VerdictCode;
 use super::numbers;
 use super::words::{self, Headline, Tone};
 use crate::analyze::Analysis;
-use crate::analyze::inference::{CaseContrast, Inference, ReviewReason, Unit, UnitRates};
+use crate::analyze::inference::{CaseClass, CaseContrast, Inference, Unit, UnitRates};
+use crate::analyze::review::ReviewReason;
 
 /// What a summary shows.
 #[derive(Debug)]
@@ -124,7 +125,7 @@ impl SummaryView {
                 .review_queue
                 .iter()
                 .map(|item| {
-                    let why: Vec<&str> = item.reasons.iter().map(|reason| reason_word(*reason)).collect();
+                    let why: Vec<&str> = item.reasons.iter().map(|reason| reason.code()).collect();
                     case_row(&inference.by_case[item.case], mark(item.reasons[0]), why.join(", "))
                 })
                 .collect(),
@@ -272,28 +273,16 @@ fn mark_by_delta(delta: Option<Rational>) -> Mark {
     }
 }
 
-fn reason_word(reason: ReviewReason) -> &'static str {
-    match reason {
-        ReviewReason::Critical => "critical",
-        ReviewReason::Worse => "worse",
-        ReviewReason::Blocked => "blocked",
-        ReviewReason::Judge => "judge",
-    }
-}
-
 fn why(case: &CaseContrast) -> String {
     let mut words = Vec::new();
     if case.critical_failure {
         words.push("critical");
     }
-    if let Some(rates) = &case.rates {
-        let (zero, one) = (rational::rate(0, 1), rational::rate(1, 1));
-        // whether it is better or worse stands in the column of the lift
-        if rates.with_skill == one && rates.without_skill == one {
-            words.push("all pass");
-        } else if rates.with_skill == zero && rates.without_skill == zero {
-            words.push("all fail");
-        }
+    // whether it is better or worse stands in the column of the lift
+    match case.class {
+        CaseClass::Saturated => words.push("all pass"),
+        CaseClass::Floor => words.push("all fail"),
+        _ => {}
     }
     if case.pairing.blocked > 0 {
         words.push("blocked");

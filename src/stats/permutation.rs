@@ -21,6 +21,7 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use self::law::{Atoms, Halves, StratumLaw};
 use crate::rational::{Rational, common_denominator, quotient_at_most, quotient_to_f64, scaled, to_f64};
+use crate::relabeling::RelabelingCounts;
 use crate::withheld::Withheld;
 
 /// 64-bit words that a table may take: 20 million cells with counts of one word.
@@ -35,23 +36,6 @@ pub struct Stratum<'a> {
     pub with: &'a [Rational],
     /// A rate per run without the skill.
     pub without: &'a [Rational],
-}
-
-/// Numbers of labelings of the runs, out of all that keep the number of runs per arm in every stratum.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LabelingCounts {
-    /// All labelings.
-    pub total: BigUint,
-    /// Labelings with a sum at least as far from 0 as the observed one.
-    pub two_sided: BigUint,
-    /// Labelings with a sum farther from 0 than the observed one.
-    pub two_sided_strict: BigUint,
-    /// Labelings with a sum at or above the observed one.
-    pub greater: BigUint,
-    /// Labelings with a sum at or below the observed one.
-    pub less: BigUint,
-    /// Labelings with exactly the observed sum.
-    pub equal: BigUint,
 }
 
 /// The result of the stratified permutation test. Probabilities are in 0..=1, exact up to one rounding; one
@@ -78,8 +62,8 @@ pub struct PermutationTest {
     pub mid_p: f64,
     /// The smallest two-sided p that these rates can give, whatever their labels.
     pub floor: f64,
-    /// The exact counts behind the p-values.
-    pub counts: LabelingCounts,
+    /// The labelings behind the p-values: all that keep the number of runs per arm in every stratum.
+    pub counts: RelabelingCounts,
 }
 
 impl PermutationTest {
@@ -200,7 +184,7 @@ impl Problem {
         self.sum_at(self.observed)
     }
 
-    fn counts(&self) -> LabelingCounts {
+    fn counts(&self) -> RelabelingCounts {
         let greater = self.law.at_or_above(self.observed);
         let above = self.law.at_or_above(self.observed + 1);
         let statistic = self.statistic();
@@ -218,7 +202,7 @@ impl Problem {
             let strictly = self.at_or_above(&(opposite.floor() + Rational::one()));
             (less + beyond, &self.total - &greater + strictly)
         };
-        LabelingCounts {
+        RelabelingCounts {
             two_sided: two_sided * &self.multiple,
             two_sided_strict: strict * &self.multiple,
             less: (&self.total - &above) * &self.multiple,

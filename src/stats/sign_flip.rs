@@ -28,6 +28,7 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use self::mass::LatticeTail;
 use crate::rational::{Rational, common_denominator, from_f64, quotient_at_most, quotient_to_f64, scaled, to_f64};
+use crate::relabeling::RelabelingCounts;
 
 /// Table updates an exact computation may take before another algorithm is chosen.
 const EXACT_BUDGET: u128 = 200_000_000;
@@ -80,23 +81,6 @@ impl SignFlipMethod {
     }
 }
 
-/// Numbers of sign patterns of the moved units, out of 2^moved.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PatternCounts {
-    /// All patterns, 2^moved.
-    pub total: BigUint,
-    /// Patterns with a sum at least as far from 0 as the observed one.
-    pub two_sided: BigUint,
-    /// Patterns with a sum farther from 0 than the observed one.
-    pub two_sided_strict: BigUint,
-    /// Patterns with a sum at or above the observed one.
-    pub greater: BigUint,
-    /// Patterns with a sum at or below the observed one.
-    pub less: BigUint,
-    /// Patterns with exactly the observed sum.
-    pub equal: BigUint,
-}
-
 /// The result of the sign-flip test. Probabilities are in 0..=1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SignFlip {
@@ -132,8 +116,8 @@ pub struct SignFlip {
     pub p_is_bound: bool,
     /// The algorithm used.
     pub method: SignFlipMethod,
-    /// The exact counts behind the p-values, where the algorithm counts.
-    pub counts: Option<PatternCounts>,
+    /// The sign patterns of the moved units behind the p-values, where the algorithm counts them.
+    pub counts: Option<RelabelingCounts>,
 }
 
 impl SignFlip {
@@ -205,7 +189,7 @@ pub fn sign_flip(deltas: &[Rational]) -> SignFlip {
     match solution {
         Solution::NothingMoved => {
             let one = BigUint::one();
-            result.counts = Some(PatternCounts {
+            result.counts = Some(RelabelingCounts {
                 total: one.clone(),
                 two_sided: one.clone(),
                 two_sided_strict: BigUint::zero(),
@@ -262,7 +246,7 @@ impl SignFlip {
         self.mid_p_greater = quotient_to_f64(&(&greater * 2_u32 - &equal), &doubled);
         self.mid_p_less = quotient_to_f64(&(&less * 2_u32 - &equal), &doubled);
         self.method = method;
-        self.counts = Some(PatternCounts { total, two_sided, two_sided_strict, greater, less, equal });
+        self.counts = Some(RelabelingCounts { total, two_sided, two_sided_strict, greater, less, equal });
     }
 
     fn set_mass(&mut self, tail: Tail<f64>) {

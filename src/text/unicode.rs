@@ -89,18 +89,21 @@ fn simple_case(code: u32, map: impl Fn(char) -> Option<char>) -> u32 {
 
 fn is_newer(character: char) -> bool {
     let code = u32::from(character);
-    code >= 0x897
-        && ASSIGNED_AFTER_14
-            .binary_search_by(|&(first, last)| {
-                if last < code {
-                    Ordering::Less
-                } else if first > code {
-                    Ordering::Greater
-                } else {
-                    Ordering::Equal
-                }
-            })
-            .is_ok()
+    code >= 0x897 && in_ranges(ASSIGNED_AFTER_14, code)
+}
+
+/// Whether `code` lies in one of `ranges`: inclusive, ascending, not overlapping.
+pub(crate) fn in_ranges(ranges: &[(u32, u32)], code: u32) -> bool {
+    let order = |&(first, last): &(u32, u32)| {
+        if last < code {
+            Ordering::Less
+        } else if first > code {
+            Ordering::Greater
+        } else {
+            Ordering::Equal
+        }
+    };
+    ranges.binary_search_by(order).is_ok()
 }
 
 #[cfg(test)]

@@ -2,8 +2,7 @@
 
 use super::ast::CategoryKind;
 use crate::python::is_space;
-use crate::unicode::{is_digit, is_word};
-use std::cmp::Ordering;
+use crate::unicode::{in_ranges, is_digit, is_word};
 use std::sync::OnceLock;
 
 const LAST: u32 = char::MAX as u32;
@@ -55,16 +54,7 @@ impl CodeSet {
         if code < 128 {
             return self.ascii & (1 << code) != 0;
         }
-        let order = |&(first, last): &(u32, u32)| {
-            if last < code {
-                Ordering::Less
-            } else if first > code {
-                Ordering::Greater
-            } else {
-                Ordering::Equal
-            }
-        };
-        self.ranges.binary_search_by(order).is_ok()
+        in_ranges(&self.ranges, code)
     }
 
     pub(super) fn union(&self, other: &Self) -> Self {
