@@ -9,11 +9,11 @@ use serde::Serialize;
 use skill_lift_text::python;
 use skill_lift_text::screen::visible;
 
-use super::output::{Color, message_style};
+use super::output::{Color, emit, fail, message_style};
 
 use crate::suite::leakage::{LeakageFinding, find_leaks};
 use crate::suite::render::print_failures;
-use crate::suite::{Diagnostic, Level, LoadOptions, Loaded, load};
+use crate::suite::{Level, LoadOptions, Loaded, load};
 
 /// Checks a suite and says everything that is wrong with it.
 #[derive(Debug, Args)]
@@ -96,9 +96,11 @@ pub fn run(arguments: ValidateArguments) -> ExitCode {
     let leaks =
         loaded.suite.as_ref().map(|suite| find_leaks(suite, arguments.leakage_min_chars, None)).unwrap_or_default();
     let refused = loaded.suite.is_none() || arguments.strict_leakage && !leaks.is_empty();
-    // a closed pipe is no failure of the check: the exit code says what was found
+    // standard error may be closed; there is nobody left to tell
     let _ = report(&arguments, &loaded, &leaks);
-    let _ = product(&arguments, &loaded, &leaks, refused);
+    if let Err(message) = emit(None, |out| product(out, &arguments, &loaded, &leaks, refused)) {
+        return fail(&message);
+    }
     if refused { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
@@ -118,8 +120,7 @@ fn report(arguments: &ValidateArguments, loaded: &Loaded, leaks: &[LeakageFindin
     if arguments.strict_leakage && !leaks.is_empty() {
         writeln!(stderr, "FAIL: {}", leak_count(leaks))?;
     } else if loaded.suite.as_ref().is_some_and(|suite| suite.version == 1) {
-        let advice = "`skill-lift migrate --check` shows what version 2 would make explicit";
-        writeln!(stderr, "note: this suite is of version 1 and keeps its defaults; {advice}")?;
+        writeln!(stderr, "note: this suite is of version 1; the defaults of that version apply")?;
     }
     stderr.flush()
 }
@@ -129,23 +130,26 @@ fn leak_count(leaks: &[LeakageFinding]) -> String {
 }
 
 /// What a program reads: on standard output.
-fn product(arguments: &ValidateArguments, loaded: &Loaded, leaks: &[LeakageFinding], refused: bool) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
+fn product(
+    out: &mut dyn Write,
+    arguments: &ValidateArguments,
+    loaded: &Loaded,
+    leaks: &[LeakageFinding],
+    refused: bool,
+) -> io::Result<()> {
     match (arguments.format, &loaded.suite) {
         (Format::Text, Some(suite)) if !refused => {
             let (name, cases, ablations) =
                 (visible(&suite.skill_name, false), suite.cases.len(), suite.ablations.len());
-            writeln!(stdout, "OK: {name} — {cases} cases, {ablations} ablations")?;
+            writeln!(out, "OK: {name} — {cases} cases, {ablations} ablations")?;
         }
         (Format::Text, _) => {}
         (Format::Json, suite) => {
-            let problem = |found: &'_ Diagnostic| (found.level == Level::Error, found.message.clone());
             let mut errors = Vec::new();
             let mut warnings = Vec::new();
             for found in loaded.diagnostics.all() {
-                let (is_error, message) = problem(found);
-                let problem = Problem { place: &found.place, message, rule: found.rule };
-                if is_error { errors.push(problem) } else { warnings.push(problem) }
+                let problem = Problem { place: &found.place, message: found.message.clone(), rule: found.rule };
+                if found.level == Level::Error { errors.push(problem) } else { warnings.push(problem) }
             }
             if arguments.strict_leakage && !leaks.is_empty() {
                 errors.push(Problem { place: "", message: leak_count(leaks), rule: "leakage" });
@@ -155,9 +159,9 @@ fn product(arguments: &ValidateArguments, loaded: &Loaded, leaks: &[LeakageFindi
                 ablations: suite.as_ref().map(|suite| suite.ablations.len()),
             };
             let verdict = Verdict { ok: !refused, errors, warnings, leakage: leaks, counts };
-            serde_json::to_writer_pretty(&mut stdout, &verdict).map_err(io::Error::from)?;
-            writeln!(stdout)?;
+            serde_json::to_writer_pretty(&mut *out, &verdict).map_err(io::Error::from)?;
+            writeln!(out)?;
         }
     }
-    stdout.flush()
+    Ok(())
 }

@@ -1,5 +1,7 @@
 //! Broken and hostile input: a clear refusal or a named warning, never a panic, nothing written.
 
+use std::process::{Command, Output, Stdio};
+
 use serde_json::json;
 
 use crate::support::Workspace;
@@ -163,4 +165,40 @@ fn an_unwritable_target_is_refused_and_nothing_is_left() {
     assert_eq!(said.code, 1);
     assert!(said.lines("FAIL: cannot write").len() == 1, "{}", said.stderr);
     assert_eq!(std::fs::read_dir(workspace.path().join("target")).unwrap().count(), 1);
+}
+
+/// Runs a command on a workspace with this standard output.
+fn run_into(workspace: &Workspace, command: &str, stdout: impl Into<Stdio>) -> (Option<i32>, String) {
+    let runs: &[&str] = if command == "validate" { &[] } else { &["--runs", "runs"] };
+    let Output { status, stderr, .. } = Command::new(env!("CARGO_BIN_EXE_skill-lift"))
+        .args([command, "evals/shared-benchmark.json"])
+        .args(runs)
+        .current_dir(workspace.path())
+        .stdout(stdout)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+        .wait_with_output()
+        .unwrap();
+    (status.code(), String::from_utf8(stderr).unwrap())
+}
+
+#[test]
+fn a_product_that_cannot_be_written_is_a_failure_and_a_closed_pipe_is_none() {
+    let workspace = Workspace::with_cases(&["c1"]);
+    workspace.write("runs/c1/with_skill/output.md", "yes");
+    workspace.write("runs/c1/without_skill/output.md", "no");
+    for command in ["validate", "grade", "benchmark"] {
+        if cfg!(target_os = "linux") {
+            let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+            let (code, stderr) = run_into(&workspace, command, full);
+            assert_eq!(code, Some(1), "{command}: {stderr}");
+            assert!(stderr.contains("FAIL: cannot write to standard output"), "{command}: {stderr}");
+        }
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let (code, stderr) = run_into(&workspace, command, writer);
+        assert_eq!(code, Some(0), "{command}: {stderr}");
+        assert_eq!(stderr.lines().filter(|line| line.starts_with("FAIL")).count(), 0, "{command}: {stderr}");
+    }
 }
