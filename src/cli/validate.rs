@@ -11,6 +11,7 @@ use skill_lift_text::screen::visible;
 
 use super::output::{Color, emit, fail, message_style};
 
+use crate::runs::Limits;
 use crate::suite::leakage::{LeakageFinding, find_leaks};
 use crate::suite::render::print_failures;
 use crate::suite::{Level, LoadOptions, Loaded, load};
@@ -31,6 +32,9 @@ pub struct ValidateArguments {
     /// Values with fewer characters are not looked for in prompts.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = at_least_one)]
     leakage_min_chars: usize,
+    /// Largest suite or dataset file.
+    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    max_suite_mib: u64,
     /// Turn warnings of the strict contract into errors.
     #[arg(long)]
     strict_contract: bool,
@@ -90,6 +94,7 @@ pub fn run(arguments: ValidateArguments) -> ExitCode {
         strict_holdback: arguments.strict_holdback,
         allow_external_files: arguments.allow_external_files,
         strict_contract: arguments.strict_contract,
+        max_bytes: Limits::mebibytes(arguments.max_suite_mib),
         ..LoadOptions::default()
     };
     let loaded = load(&arguments.manifest, &options);

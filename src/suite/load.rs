@@ -159,7 +159,7 @@ fn read_text(path: &Path, max_bytes: u64) -> Result<String, String> {
     if metadata.is_dir() {
         return Err(format!("{shown} is a folder, not a file"));
     }
-    let too_large = || format!("{shown} is larger than {max_bytes} bytes");
+    let too_large = || format!("{shown} is larger than {max_bytes} bytes; raise --max-suite-mib to read it");
     if metadata.len() > max_bytes {
         return Err(too_large());
     }
@@ -493,7 +493,7 @@ mod tests {
             ("bad.json", "invalid JSON in "),
             ("list.json", "must contain a JSON object"),
             ("suite.yaml", "suites in YAML are not read yet"),
-            ("big.json", "is larger than 4 bytes"),
+            ("big.json", "is larger than 4 bytes; raise --max-suite-mib to read it"),
             ("latin.json", "is not valid UTF-8 (at byte 1)"),
             ("none.json", "no such file: "),
             ("", "is a folder, not a file"),

@@ -4,7 +4,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::json;
 
-use crate::support::Workspace;
+use crate::support::{Workspace, run_in};
 
 #[test]
 fn broken_suites_are_refused_with_the_place() {
@@ -201,4 +201,44 @@ fn a_product_that_cannot_be_written_is_a_failure_and_a_closed_pipe_is_none() {
         assert_eq!(code, Some(0), "{command}: {stderr}");
         assert_eq!(stderr.lines().filter(|line| line.starts_with("FAIL")).count(), 0, "{command}: {stderr}");
     }
+}
+
+#[test]
+fn a_suite_over_the_limit_is_refused_with_the_flag_that_allows_it() {
+    let workspace = Workspace::with_cases(&["c1"]);
+    workspace.suite(&json!({"cases": [], "notes": "a".repeat(2 << 20)}));
+    for command in ["validate", "benchmark"] {
+        let arguments: &[&str] = if command == "validate" { &[] } else { &["--runs", "runs"] };
+        let with_limit = |mebibytes: &str| {
+            let mut all = vec![command, "evals/shared-benchmark.json", "--max-suite-mib", mebibytes];
+            all.extend_from_slice(arguments);
+            workspace.run(&all)
+        };
+        let refused = with_limit("1");
+        assert_eq!(refused.code, 1);
+        assert!(
+            refused.stderr.contains("is larger than 1048576 bytes; raise --max-suite-mib to read it"),
+            "{}",
+            refused.stderr
+        );
+        assert!(!with_limit("3").stderr.contains("larger"));
+    }
+}
+
+/// Programs named `skill-lift-<name>` on the path are commands.
+#[cfg(unix)]
+#[test]
+fn a_program_on_the_path_is_a_command_and_its_end_is_ours() {
+    // a link, since a program that was just written can still be held open by a test running beside this one
+    let workspace = Workspace::new();
+    std::os::unix::fs::symlink("/bin/sh", workspace.path().join("skill-lift-sh")).unwrap();
+    let path = format!("{}:/usr/bin:/bin", workspace.path().display());
+    let run = |words: &[&str]| run_in(workspace.path(), words, &[("PATH", &path)]);
+    let answers = run(&["sh", "-c", "echo $0; exit 7", "--flag"]);
+    assert_eq!((answers.code, answers.stdout.as_str()), (7, "--flag\n"));
+    let dies = run(&["sh", "-c", "kill -9 $$"]);
+    assert_eq!((dies.code, dies.stderr.as_str()), (1, "FAIL: skill-lift-sh was ended by a signal\n"));
+    let unknown = run(&["absent"]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.stderr.contains("unrecognized subcommand 'absent'"), "{}", unknown.stderr);
 }
