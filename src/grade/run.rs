@@ -268,7 +268,7 @@ pub fn grade_run<T>(
         digests,
         warnings,
     };
-    Ok(consume(graded, RunView { metadata: &parsed.row, answer, output: &output, turns: &turns }))
+    Ok(consume(graded, RunView { metadata: parsed.row(), answer, output: &output, turns: &turns }))
 }
 
 /// The answer to the last turn when every declared turn was answered. An earlier turn is never promoted to a final

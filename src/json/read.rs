@@ -75,23 +75,25 @@ pub struct Document<'a> {
 /// A byte order mark before the value is dropped. Of duplicate keys the last one counts, as in Python, so that the
 /// rest of a document can still be checked.
 pub fn read(text: &str, limits: Limits) -> Document<'_> {
-    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, limits, path: Vec::new(), errors: Vec::new() };
+    let mut reader = Reader {
+        text,
+        bytes: text.as_bytes(),
+        at: 0,
+        limits,
+        path: Vec::new(),
+        open_members: Vec::new(),
+        open_items: Vec::new(),
+        errors: Vec::new(),
+    };
     if text.starts_with('\u{feff}') {
         reader.at = '\u{feff}'.len_utf8();
     }
     reader.skip_space();
     let root = reader.value(0).and_then(|node| {
         reader.skip_space();
-        if reader.at < reader.bytes.len() { Err(reader.syntax("unexpected text after the value")) } else { Ok(node) }
+        if reader.at < reader.bytes.len() { reader.syntax("unexpected text after the value") } else { Some(node) }
     });
-    let mut errors = reader.errors;
-    match root {
-        Ok(node) => Document { root: Some(node), errors },
-        Err(error) => {
-            errors.push(error);
-            Document { root: None, errors }
-        }
-    }
+    Document { root, errors: reader.errors }
 }
 
 /// Reads one JSON value strictly.
@@ -127,15 +129,49 @@ struct Reader<'a> {
     at: usize,
     limits: Limits,
     path: Vec<Step>,
+    /// Members of the objects that are being read, the outermost first: each object takes its own in one piece when it
+    /// ends, so that nothing grows step by step.
+    open_members: Vec<Member<'a>>,
+    /// Items of the arrays that are being read, likewise.
+    open_items: Vec<Node<'a>>,
     errors: Vec<JsonError>,
 }
 
-/// Members that most objects do not exceed.
-const USUAL_MEMBERS: usize = 6;
-
 /// Objects with more members than this are checked for duplicates with a set, smaller ones by comparing.
-const SMALL_OBJECT: usize = 16;
+const SMALL_OBJECT: usize = 32;
 
+/// The keys of one object, as far as it has been read.
+#[derive(Default)]
+struct Keys<'a> {
+    /// A bit for each key; a key whose bit is not set is new.
+    bits: u64,
+    /// All keys, once there are many.
+    all: HashSet<Cow<'a, str>>,
+}
+
+impl<'a> Keys<'a> {
+    /// Adds a key; where it stands among `members` if they have it already.
+    fn add(&mut self, key: &Cow<'a, str>, members: &[Member<'a>]) -> Option<usize> {
+        let bytes = key.as_bytes();
+        let ends = bytes.first().zip(bytes.last()).map_or(0, |(first, last)| u32::from(*first) * 7 + u32::from(*last));
+        let bit = 1 << ((ends + bytes.len() as u32 * 13) % u64::BITS);
+        let is_new = self.bits & bit == 0;
+        self.bits |= bit;
+        if members.len() >= SMALL_OBJECT {
+            if self.all.is_empty() {
+                self.all.extend(members.iter().map(|member| member.key.clone()));
+            }
+            if self.all.insert(key.clone()) {
+                return None;
+            }
+        } else if is_new {
+            return None;
+        }
+        members.iter().position(|member| member.key == *key)
+    }
+}
+
+/// What reads a part answers `None` when the text cannot be read on; why, is the last entry of `errors` then.
 impl<'a> Reader<'a> {
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
@@ -147,7 +183,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn error(&self, kind: JsonErrorKind, start: usize, end: usize) -> JsonError {
+    fn note(&mut self, kind: JsonErrorKind, start: usize, end: usize) {
         let mut path = String::from("$");
         for step in &self.path {
             match step {
@@ -164,142 +200,126 @@ impl<'a> Reader<'a> {
                 Step::Index(index) => path.push_str(&format!("[{index}]")),
             }
         }
-        JsonError { kind, span: Span { start, end }, path }
+        self.errors.push(JsonError { kind, span: Span { start, end }, path });
     }
 
-    fn syntax(&self, what: &'static str) -> JsonError {
+    /// Notes what ends the reading.
+    fn syntax<T>(&mut self, what: &'static str) -> Option<T> {
         let end = self.text[self.at..].chars().next().map_or(self.at, |c| self.at + c.len_utf8());
-        self.error(JsonErrorKind::Syntax(what), self.at, end)
+        self.note(JsonErrorKind::Syntax(what), self.at, end);
+        None
     }
 
-    fn note(&mut self, kind: JsonErrorKind, start: usize, end: usize) {
-        let error = self.error(kind, start, end);
-        self.errors.push(error);
-    }
-
-    fn value(&mut self, depth: usize) -> Result<Node<'a>, JsonError> {
+    fn value(&mut self, depth: usize) -> Option<Node<'a>> {
         let start = self.at;
         let value = match self.peek() {
-            None => return Err(self.syntax("the text ends where a value is expected")),
+            None => return self.syntax("the text ends where a value is expected"),
             Some(b'{') => self.object(depth)?,
             Some(b'[') => self.array(depth)?,
             Some(b'"') => Value::String(self.string()?),
             Some(b'-' | b'0'..=b'9') => self.number()?,
             Some(_) => self.word()?,
         };
-        Ok(Node { span: Span { start, end: self.at }, value })
+        Some(Node { span: Span { start, end: self.at }, value })
     }
 
-    fn enter(&self, depth: usize) -> Result<(), JsonError> {
+    fn enter(&mut self, depth: usize) -> Option<()> {
         if depth >= self.limits.depth {
-            return Err(self.error(JsonErrorKind::TooDeep(self.limits.depth), self.at, self.at + 1));
+            self.note(JsonErrorKind::TooDeep(self.limits.depth), self.at, self.at + 1);
+            return None;
         }
-        Ok(())
+        Some(())
     }
 
-    fn object(&mut self, depth: usize) -> Result<Value<'a>, JsonError> {
+    fn object(&mut self, depth: usize) -> Option<Value<'a>> {
         self.enter(depth)?;
         self.at += 1;
-        let mut members: Vec<Member<'a>> = Vec::new();
-        let mut seen: HashSet<Cow<'a, str>> = HashSet::new();
         self.skip_space();
         if self.peek() == Some(b'}') {
             self.at += 1;
-            return Ok(Value::Object(members));
+            return Some(Value::Object(Vec::new()));
         }
-        members.reserve(USUAL_MEMBERS);
+        let first = self.open_members.len();
+        let mut keys = Keys::default();
         loop {
             self.skip_space();
             if self.peek() != Some(b'"') {
-                return Err(self.syntax("expected a key in double quotes"));
+                return self.syntax("expected a key in double quotes");
             }
             let start = self.at;
             let key = self.string()?;
             let key_span = Span { start, end: self.at };
-            let position = self.position_of(&members, &mut seen, key.clone());
+            let position = keys.add(&key, &self.open_members[first..]);
             if position.is_some() {
                 self.note(JsonErrorKind::DuplicateKey(key.clone().into_owned()), key_span.start, key_span.end);
             }
             self.skip_space();
             if self.peek() != Some(b':') {
-                return Err(self.syntax("expected `:` after a key"));
+                return self.syntax("expected `:` after a key");
             }
             self.at += 1;
             self.skip_space();
             self.path.push(Step::Key(key_span));
             let value = self.value(depth + 1)?;
             self.path.pop();
+            let member = Member { key, key_span, value };
             match position {
-                Some(index) => members[index] = Member { key, key_span, value },
-                None => members.push(Member { key, key_span, value }),
+                Some(index) => self.open_members[first + index] = member,
+                None => self.open_members.push(member),
             }
             self.skip_space();
             match self.peek() {
                 Some(b',') => self.at += 1,
                 Some(b'}') => {
                     self.at += 1;
-                    return Ok(Value::Object(members));
+                    return Some(Value::Object(self.open_members.drain(first..).collect()));
                 }
-                _ => return Err(self.syntax("expected `,` or `}` in an object")),
+                _ => return self.syntax("expected `,` or `}` in an object"),
             }
         }
     }
 
-    fn position_of(
-        &self,
-        members: &[Member<'a>],
-        seen: &mut HashSet<Cow<'a, str>>,
-        key: Cow<'a, str>,
-    ) -> Option<usize> {
-        if members.len() < SMALL_OBJECT {
-            return members.iter().position(|member| member.key == key);
-        }
-        if seen.is_empty() {
-            seen.extend(members.iter().map(|member| member.key.clone()));
-        }
-        if seen.insert(key.clone()) { None } else { members.iter().position(|member| member.key == key) }
-    }
-
-    fn array(&mut self, depth: usize) -> Result<Value<'a>, JsonError> {
+    fn array(&mut self, depth: usize) -> Option<Value<'a>> {
         self.enter(depth)?;
         self.at += 1;
-        let mut items = Vec::new();
         self.skip_space();
         if self.peek() == Some(b']') {
             self.at += 1;
-            return Ok(Value::Array(items));
+            return Some(Value::Array(Vec::new()));
         }
+        let first = self.open_items.len();
         loop {
             self.skip_space();
-            self.path.push(Step::Index(items.len()));
-            items.push(self.value(depth + 1)?);
+            self.path.push(Step::Index(self.open_items.len() - first));
+            let item = self.value(depth + 1)?;
+            self.open_items.push(item);
             self.path.pop();
             self.skip_space();
             match self.peek() {
                 Some(b',') => self.at += 1,
                 Some(b']') => {
                     self.at += 1;
-                    return Ok(Value::Array(items));
+                    return Some(Value::Array(self.open_items.drain(first..).collect()));
                 }
-                _ => return Err(self.syntax("expected `,` or `]` in an array")),
+                _ => return self.syntax("expected `,` or `]` in an array"),
             }
         }
     }
 
-    fn word(&mut self) -> Result<Value<'a>, JsonError> {
+    fn word(&mut self) -> Option<Value<'a>> {
         let rest = &self.bytes[self.at..];
         for (word, value) in [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)] {
             if rest.starts_with(word.as_bytes()) {
                 self.at += word.len();
-                return Ok(value);
+                return Some(value);
             }
         }
         for word in ["NaN", "Infinity"] {
             if rest.starts_with(word.as_bytes()) {
-                return Ok(self.not_finite(self.at, word.len()));
+                return Some(self.not_finite(self.at, word.len()));
             }
         }
-        Err(self.syntax("expected a value"))
+        self.syntax("expected a value")
     }
 
     fn not_finite(&mut self, start: usize, length: usize) -> Value<'a> {
@@ -308,18 +328,18 @@ impl<'a> Reader<'a> {
         Value::Null
     }
 
-    fn number(&mut self) -> Result<Value<'a>, JsonError> {
+    fn number(&mut self) -> Option<Value<'a>> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
             if self.bytes[self.at..].starts_with(b"Infinity") {
-                return Ok(self.not_finite(start, "-Infinity".len()));
+                return Some(self.not_finite(start, "-Infinity".len()));
             }
         }
         match self.peek() {
             Some(b'0') => self.at += 1,
             Some(b'1'..=b'9') => self.digits(),
-            _ => return Err(self.syntax("expected a digit")),
+            _ => return self.syntax("expected a digit"),
         }
         let mut float = false;
         if self.peek() == Some(b'.') && self.bytes.get(self.at + 1).is_some_and(u8::is_ascii_digit) {
@@ -337,9 +357,9 @@ impl<'a> Reader<'a> {
         }
         let number = Number::new(&self.text[start..self.at]);
         if float && !number.as_f64().is_finite() {
-            return Ok(self.not_finite(start, self.at - start));
+            return Some(self.not_finite(start, self.at - start));
         }
-        Ok(Value::Number(number))
+        Some(Value::Number(number))
     }
 
     fn digits(&mut self) {
@@ -348,22 +368,23 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
+    fn string(&mut self) -> Option<Cow<'a, str>> {
         let opening = self.at;
         self.at += 1;
-        let start = self.at;
         let mut owned: Option<String> = None;
-        let mut kept = start;
+        let mut kept = self.at;
         loop {
+            let rest = &self.bytes[self.at..];
+            self.at += rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)).unwrap_or(rest.len());
             match self.peek() {
                 None => {
                     self.at = opening;
-                    return Err(self.syntax("a string that starts here has no end"));
+                    return self.syntax("a string that starts here has no end");
                 }
                 Some(b'"') => {
                     let tail = &self.text[kept..self.at];
                     self.at += 1;
-                    return Ok(match owned {
+                    return Some(match owned {
                         None => Cow::Borrowed(tail),
                         Some(mut text) => {
                             text.push_str(tail);
@@ -378,16 +399,15 @@ impl<'a> Reader<'a> {
                     owned.get_or_insert_default().push(character);
                     kept = self.at;
                 }
-                Some(0..=0x1f) => return Err(self.syntax("control character in a string; write it as an escape")),
-                Some(_) => self.at += 1,
+                Some(_) => return self.syntax("control character in a string; write it as an escape"),
             }
         }
     }
 
-    fn escape(&mut self) -> Result<char, JsonError> {
+    fn escape(&mut self) -> Option<char> {
         let start = self.at;
         let Some(letter) = self.bytes.get(self.at + 1).copied() else {
-            return Err(self.syntax("the text ends inside an escape"));
+            return self.syntax("the text ends inside an escape");
         };
         let simple = match letter {
             b'"' => '"',
@@ -402,16 +422,16 @@ impl<'a> Reader<'a> {
                 self.at += 2;
                 return self.unicode_escape(start);
             }
-            _ => return Err(self.syntax("unknown escape in a string")),
+            _ => return self.syntax("unknown escape in a string"),
         };
         self.at += 2;
-        Ok(simple)
+        Some(simple)
     }
 
-    fn unicode_escape(&mut self, start: usize) -> Result<char, JsonError> {
+    fn unicode_escape(&mut self, start: usize) -> Option<char> {
         let first = self.four_digits()?;
         if let Some(character) = char::from_u32(first) {
-            return Ok(character);
+            return Some(character);
         }
         if first < 0xdc00 && self.bytes[self.at..].starts_with(b"\\u") {
             let after_first = self.at;
@@ -420,24 +440,24 @@ impl<'a> Reader<'a> {
             if (0xdc00..0xe000).contains(&second) {
                 let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
                 if let Some(character) = char::from_u32(code) {
-                    return Ok(character);
+                    return Some(character);
                 }
             }
             self.at = after_first;
         }
         self.note(JsonErrorKind::LoneSurrogate, start, self.at);
-        Ok(char::REPLACEMENT_CHARACTER)
+        Some(char::REPLACEMENT_CHARACTER)
     }
 
-    fn four_digits(&mut self) -> Result<u32, JsonError> {
+    fn four_digits(&mut self) -> Option<u32> {
         let digits = self.bytes.get(self.at..self.at + 4).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
         let code = digits.and_then(|_| u32::from_str_radix(&self.text[self.at..self.at + 4], 16).ok());
         match code {
             Some(code) => {
                 self.at += 4;
-                Ok(code)
+                Some(code)
             }
-            None => Err(self.syntax("expected four hexadecimal digits after `\\u`")),
+            None => self.syntax("expected four hexadecimal digits after `\\u`"),
         }
     }
 }

@@ -40,10 +40,18 @@ type SidecarFile = (&'static str, Result<Rc<Vec<u8>>, String>);
 /// The files read as JSON.
 #[derive(Debug)]
 pub struct ParsedSidecars<'a> {
-    /// The metadata of the result row: the first file that is there, as it stands; an object.
-    pub row: Node<'a>,
+    row: RowMetadata<'a>,
     /// Every readable object, in the order of [`NAMES`].
     objects: Vec<(&'static str, Node<'a>)>,
+}
+
+/// Where the metadata of the result row stands.
+#[derive(Debug)]
+enum RowMetadata<'a> {
+    /// The first readable object.
+    FirstObject,
+    /// The first file could not be read, or there is none: what stands for it.
+    Other(Node<'a>),
 }
 
 /// Whether a run finished.
@@ -79,7 +87,7 @@ impl Sidecars {
     /// Reads the JSON. Says in `directory` what cannot be read and what contradicts.
     pub fn parse<'a>(&'a self, directory: &mut RunDirectory) -> ParsedSidecars<'a> {
         let mut objects: Vec<(&'static str, Node<'a>)> = Vec::new();
-        let mut row = None;
+        let mut row: Option<RowMetadata<'a>> = None;
         for (name, contents) in &self.files {
             let parsed = match contents {
                 Err(problem) => Err(problem.clone()),
@@ -88,18 +96,19 @@ impl Sidecars {
                     directory.warn(WarningCode::SidecarUnreadable, name, message);
                 }),
             };
-            match parsed {
-                Ok(node) if node.members().is_some() => objects.push((name, node)),
-                Ok(_) => row = row.or(Some(empty_object())),
-                Err(message) => row = row.or_else(|| Some(metadata_error(message))),
-            }
-            if row.is_none() {
-                row = objects.first().map(|(_, node)| node.clone());
-            }
+            let this = match parsed {
+                Ok(node) if node.members().is_some() => {
+                    objects.push((name, node));
+                    RowMetadata::FirstObject
+                }
+                Ok(_) => RowMetadata::Other(empty_object()),
+                Err(message) => RowMetadata::Other(metadata_error(message)),
+            };
+            row.get_or_insert(this);
         }
         let named = |name: &&str| objects.iter().find(|(known, _)| known == name).map(|(_, node)| node);
         directory.know_metrics(Metrics::merge(&FILE_NAMES.iter().filter_map(named).collect::<Vec<_>>()));
-        ParsedSidecars { row: row.unwrap_or_else(empty_object), objects }
+        ParsedSidecars { row: row.unwrap_or_else(|| RowMetadata::Other(empty_object())), objects }
     }
 }
 
@@ -118,10 +127,18 @@ fn metadata_error<'a>(message: String) -> Node<'a> {
     Node::synthetic(Value::Object(vec![Member { key: "metadata_error".into(), key_span: Span::default(), value }]))
 }
 
-impl ParsedSidecars<'_> {
+impl<'a> ParsedSidecars<'a> {
+    /// The metadata of the result row: the first file that is there, as it stands; an object.
+    pub fn row(&self) -> &Node<'a> {
+        match &self.row {
+            RowMetadata::FirstObject => &self.objects[0].1,
+            RowMetadata::Other(node) => node,
+        }
+    }
+
     /// A non-empty string of the row's metadata.
     pub fn row_text(&self, key: &str) -> Option<&str> {
-        self.row.get(key).and_then(Node::as_str).filter(|text| !text.is_empty())
+        self.row().get(key).and_then(Node::as_str).filter(|text| !text.is_empty())
     }
 
     /// The keys to which two files give different values, with the names of the files.
@@ -207,7 +224,7 @@ mod tests {
     fn execution(files: &[(&'static str, &str)], answer: &str) -> Vec<&'static str> {
         let objects =
             files.iter().map(|(name, text)| (*name, json::parse(text, json::Limits::SIDECAR).unwrap())).collect();
-        let parsed = ParsedSidecars { row: empty_object(), objects };
+        let parsed = ParsedSidecars { row: RowMetadata::Other(empty_object()), objects };
         parsed.execution(Some(answer)).reasons.into_iter().map(UnscoredReason::code).collect()
     }
 

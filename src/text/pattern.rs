@@ -5,6 +5,7 @@
 //! one, which has a budget, and never is a guess. The user's pattern string is handed to no other crate.
 
 mod alias;
+mod alphabet;
 mod ast;
 mod backtrack;
 mod bracket;
@@ -92,8 +93,8 @@ pub enum NeedsBacktracking {
     /// `$` before the end of the pattern, on a text that ends with a newline.
     #[error("`$` before the end of the pattern on a text that ends with a newline")]
     EndAnchor,
-    /// `\b` or `\B` on a text with characters of which Python and the engine disagree whether they are word characters.
-    #[error("word boundary on a text where it is not certain")]
+    /// Word boundaries of Unicode and of ASCII in one pattern, or any of them on an empty text.
+    #[error("word boundaries of two kinds, or on an empty text")]
     WordBoundary,
     /// The automaton would take more memory than allowed.
     #[error("automaton too large")]

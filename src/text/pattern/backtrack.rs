@@ -102,10 +102,11 @@ impl<'p, 't> Machine<'p, 't> {
     }
 
     fn may_begin(&self, start: usize) -> bool {
-        self.program
-            .first
+        let Program { first, begins_at, .. } = self.program;
+        let right_character = first
             .as_ref()
-            .is_none_or(|first| self.character_at(start).is_some_and(|character| first.contains(character.into())))
+            .is_none_or(|first| self.character_at(start).is_some_and(|character| first.contains(character.into())));
+        right_character && begins_at.is_none_or(|wanted| self.is_at(wanted, start))
     }
 
     fn accepts(&self, single: Single, character: char) -> bool {
@@ -183,12 +184,13 @@ impl<'p, 't> Machine<'p, 't> {
         Ok(None)
     }
 
-    /// Whether the instruction can match at `position` as far as its first character tells.
+    /// Whether the instruction can match at `position` as far as it alone tells.
     fn may_follow(&self, instruction: usize, position: usize) -> bool {
         match self.program.instructions.get(instruction) {
             Some(Instruction::Single(single)) => {
                 self.character_at(position).is_some_and(|character| self.accepts(*single, character))
             }
+            Some(Instruction::Position(wanted)) => self.is_at(*wanted, position),
             _ => true,
         }
     }

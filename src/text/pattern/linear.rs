@@ -1,13 +1,15 @@
 //! The linear engine: a finite automaton for what one can do exactly, and a refusal for everything else.
 
-use super::ast::RepeatKind;
+use super::alphabet::{Alphabet, Letters};
+use super::ast::{CategoryKind, RepeatKind};
 use super::node::{Node, Position};
+use super::set::{ascii_category, unicode_category};
 use super::{NeedsBacktracking, Search};
-use crate::unicode::is_word;
 use regex_automata::meta::Regex;
-use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input};
-use regex_syntax::hir::{Capture, Class, ClassUnicode, ClassUnicodeRange, Hir, Look, Repetition};
+use regex_syntax::hir::{Capture, Class, ClassBytes, ClassBytesRange, Hir, Look, Repetition};
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// Memory an automaton may take, in bytes; the lazily built part has its own, smaller cache.
 const SIZE_LIMIT: usize = 16 << 20;
@@ -16,9 +18,9 @@ const SIZE_LIMIT: usize = 16 << 20;
 #[derive(Debug)]
 pub(super) struct Linear {
     regex: Regex,
+    alphabet: Alphabet,
     end: EndAnchor,
-    unicode_boundary: bool,
-    ascii_boundary: bool,
+    has_boundaries: bool,
 }
 
 /// How `$` occurs in a pattern.
@@ -33,14 +35,25 @@ enum EndAnchor {
 
 /// Why no automaton can search for `node`, if so.
 pub(super) fn obstacle(node: &Node) -> Option<NeedsBacktracking> {
+    if has_boundary(node, true) && has_boundary(node, false) {
+        return Some(NeedsBacktracking::WordBoundary);
+    }
+    obstacle_within(node)
+}
+
+fn obstacle_within(node: &Node) -> Option<NeedsBacktracking> {
     match node {
         Node::Look { .. } => Some(NeedsBacktracking::LookAround),
         Node::BackReference { .. } => Some(NeedsBacktracking::BackReference),
         Node::Conditional { .. } => Some(NeedsBacktracking::Conditional),
         Node::Atomic(_) => Some(NeedsBacktracking::Atomic),
         Node::Repeat { kind: RepeatKind::Possessive, .. } => Some(NeedsBacktracking::Possessive),
-        _ => node.children().into_iter().find_map(obstacle),
+        _ => node.children().into_iter().find_map(obstacle_within),
     }
+}
+
+fn has_boundary(node: &Node, wanted_ascii: bool) -> bool {
+    node.any(&|part| matches!(part, Node::Position(Position::Boundary { ascii, .. }) if *ascii == wanted_ascii))
 }
 
 impl Linear {
@@ -50,15 +63,20 @@ impl Linear {
             return Err(obstacle);
         }
         let end = end_anchor(node);
-        let boundary = |wanted_ascii: bool| {
-            node.any(&|part| matches!(part, Node::Position(Position::Boundary { ascii, .. }) if *ascii == wanted_ascii))
+        let word = if has_boundary(node, false) {
+            Some(Cow::Borrowed(unicode_category(CategoryKind::Word)))
+        } else {
+            has_boundary(node, true).then(|| Cow::Owned(ascii_category(CategoryKind::Word)))
         };
+        let lines = end == EndAnchor::Last
+            || node.any(&|part| matches!(part, Node::Position(Position::StartOfLine | Position::EndOfLine)));
+        let (alphabet, letters) = Alphabet::of(node, word.as_deref(), lines).ok_or(NeedsBacktracking::TooLarge)?;
+        let limits = Regex::config().utf8_empty(false).nfa_size_limit(Some(SIZE_LIMIT)).dfa(false).onepass(false);
         let regex = Regex::builder()
-            .configure(Regex::config().nfa_size_limit(Some(SIZE_LIMIT)).onepass_size_limit(Some(SIZE_LIMIT / 16)))
-            .syntax(syntax::Config::new())
-            .build_from_hir(&to_hir(node, end))
+            .configure(limits)
+            .build_from_hir(&to_hir(node, end, &letters))
             .map_err(|_| NeedsBacktracking::TooLarge)?;
-        Ok(Self { regex, end, unicode_boundary: boundary(false), ascii_boundary: boundary(true) })
+        Ok(Self { regex, alphabet, end, has_boundaries: word.is_some() })
     }
 
     /// Searches `text`.
@@ -67,38 +85,36 @@ impl Linear {
         if self.end == EndAnchor::Inner && ends_with_newline {
             return Err(NeedsBacktracking::EndAnchor);
         }
-        if (self.unicode_boundary && !same_boundaries(text)) || (self.ascii_boundary && !ascii_boundaries(text)) {
+        // neither `\b` nor `\B` is found in an empty text
+        if self.has_boundaries && text.is_empty() {
             return Err(NeedsBacktracking::WordBoundary);
         }
-        let Some(found) = self.regex.find(text) else {
+        let symbols = self.alphabet.translate(text);
+        let Some(found) = self.regex.find(&symbols) else {
             return Ok(Search::NoMatch);
         };
         let mut range = found.range();
-        if self.end == EndAnchor::Last && ends_with_newline && range.end == text.len() {
+        if self.end == EndAnchor::Last && ends_with_newline && range.end == symbols.len() {
             // The newline belongs to `$`, not to the match, when group 1 took it.
             let mut captures = self.regex.create_captures();
-            let input = Input::new(text).range(range.clone()).anchored(Anchored::Yes);
+            let input = Input::new(&symbols).range(range.clone()).anchored(Anchored::Yes);
             self.regex.captures(input, &mut captures);
             if let Some(newline) = captures.get_group(1) {
                 range.end = newline.start;
             }
         }
-        Ok(Search::Match(range))
+        Ok(Search::Match(byte_range(text, range, symbols.len())))
     }
 }
 
-/// Whether both sets of word characters agree on every character of `text`, and `\B` is not asked of an empty text.
-fn same_boundaries(text: &str) -> bool {
-    let agrees = |character: char| {
-        character.is_ascii()
-            || regex_syntax::try_is_word_character(character).is_ok_and(|theirs| theirs == is_word(character))
-    };
-    !text.is_empty() && (text.is_ascii() || text.chars().all(agrees))
-}
-
-/// ASCII boundaries are exact wherever they cannot fall into the middle of a character.
-fn ascii_boundaries(text: &str) -> bool {
-    !text.is_empty() && text.is_ascii()
+/// A range of characters, of which `text` has so many, as a range of bytes.
+fn byte_range(text: &str, characters: Range<usize>, count: usize) -> Range<usize> {
+    if count == text.len() {
+        return characters;
+    }
+    let length = |text: &str, characters: usize| text.chars().take(characters).map(char::len_utf8).sum::<usize>();
+    let start = length(text, characters.start);
+    start..start + length(&text[start..], characters.len())
 }
 
 fn end_anchor(node: &Node) -> EndAnchor {
@@ -124,28 +140,27 @@ fn only_last(node: &Node, last: bool) -> bool {
     }
 }
 
-fn to_hir(node: &Node, end: EndAnchor) -> Hir {
+fn to_hir(node: &Node, end: EndAnchor, letters: &Letters) -> Hir {
     match node {
-        Node::Sequence(nodes) => Hir::concat(nodes.iter().map(|part| to_hir(part, end)).collect()),
-        Node::Alternatives(nodes) => Hir::alternation(nodes.iter().map(|part| to_hir(part, end)).collect()),
-        Node::Character(code) => match char::from_u32(*code) {
-            Some(character) => Hir::literal(character.encode_utf8(&mut [0; 4]).as_bytes()),
-            None => Hir::fail(),
-        },
-        Node::Set(set) => Hir::class(Class::Unicode(ClassUnicode::new(
-            set.ranges().iter().flat_map(|&(first, last)| scalar_ranges(first, last)),
-        ))),
+        Node::Sequence(nodes) => Hir::concat(nodes.iter().map(|part| to_hir(part, end, letters)).collect()),
+        Node::Alternatives(nodes) => Hir::alternation(nodes.iter().map(|part| to_hir(part, end, letters)).collect()),
+        Node::Character(code) => one_of(letters.of(&[(*code, *code)])),
+        Node::Set(set) => one_of(letters.of(set.ranges())),
         Node::Position(position) => position_hir(*position, end),
-        Node::Group(_, body) => to_hir(body, end),
+        Node::Group(_, body) => to_hir(body, end, letters),
         Node::Repeat { min, max, kind, body } => Hir::repetition(Repetition {
             min: *min,
             max: *max,
             greedy: *kind == RepeatKind::Greedy,
-            sub: Box::new(to_hir(body, end)),
+            sub: Box::new(to_hir(body, end, letters)),
         }),
         // `obstacle` has refused these; a pattern that matches nothing would be the wrong answer only after that.
         Node::Look { .. } | Node::Atomic(_) | Node::BackReference { .. } | Node::Conditional { .. } => Hir::fail(),
     }
+}
+
+fn one_of(bytes: &[u8]) -> Hir {
+    Hir::class(Class::Bytes(ClassBytes::new(bytes.iter().map(|&byte| ClassBytesRange::new(byte, byte)))))
 }
 
 fn position_hir(position: Position, end: EndAnchor) -> Hir {
@@ -154,23 +169,14 @@ fn position_hir(position: Position, end: EndAnchor) -> Hir {
         Position::EndOfText => Look::End,
         Position::StartOfLine => Look::StartLF,
         Position::EndOfLine => Look::EndLF,
-        Position::Boundary { ascii: false, negated: false } => Look::WordUnicode,
-        Position::Boundary { ascii: false, negated: true } => Look::WordUnicodeNegate,
-        Position::Boundary { ascii: true, negated: false } => Look::WordAscii,
-        Position::Boundary { ascii: true, negated: true } => Look::WordAsciiNegate,
+        // the alphabet makes word characters of either kind word bytes
+        Position::Boundary { negated: false, .. } => Look::WordAscii,
+        Position::Boundary { negated: true, .. } => Look::WordAsciiNegate,
         Position::End if end == EndAnchor::Last => {
             let newline = Hir::capture(Capture { index: 1, name: None, sub: Box::new(Hir::literal(*b"\n")) });
             let before_newline = Hir::concat(vec![newline, Hir::look(Look::End)]);
             return Hir::alternation(vec![Hir::look(Look::End), before_newline]);
         }
         Position::End => Look::End,
-    })
-}
-
-/// The range without surrogates, which no text holds.
-fn scalar_ranges(first: u32, last: u32) -> impl Iterator<Item = ClassUnicodeRange> {
-    [(first, last.min(0xd7ff)), (first.max(0xe000), last)].into_iter().filter_map(|(first, last)| {
-        let (first, last) = (char::from_u32(first)?, char::from_u32(last)?);
-        (first <= last).then(|| ClassUnicodeRange::new(first, last))
     })
 }

@@ -107,6 +107,8 @@ pub(super) struct Program {
     pub(super) registers: usize,
     /// The characters a match can begin with, when it cannot be empty.
     pub(super) first: Option<CodeSet>,
+    /// The position at which every match begins, if there is one.
+    pub(super) begins_at: Option<Position>,
     /// Whether a match can only begin at the start of the text.
     pub(super) anchored: bool,
 }
@@ -128,7 +130,14 @@ impl Program {
         compiler.node(node);
         compiler.push(Instruction::Match);
         let Compiler { instructions, sets, registers } = compiler;
-        Self { instructions, sets, registers, first: first_characters(node), anchored: starts_text(node) }
+        Self {
+            instructions,
+            sets,
+            registers,
+            first: first_characters(node),
+            begins_at: begins_at(node),
+            anchored: starts_text(node),
+        }
     }
 }
 
@@ -290,6 +299,16 @@ fn first_characters(node: &Node) -> Option<CodeSet> {
             let sets: Option<Vec<CodeSet>> = nodes.iter().map(first_characters).collect();
             sets?.into_iter().reduce(|all, set| all.union(&set))
         }
+        _ => None,
+    }
+}
+
+/// A position at which every match of `node` begins.
+fn begins_at(node: &Node) -> Option<Position> {
+    match node {
+        Node::Position(position) => Some(*position),
+        Node::Sequence(nodes) => nodes.first().and_then(begins_at),
+        Node::Group(_, body) | Node::Atomic(body) | Node::Repeat { min: 1.., body, .. } => begins_at(body),
         _ => None,
     }
 }

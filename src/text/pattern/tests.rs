@@ -452,8 +452,11 @@ fn engines_say_what_they_cannot_do() {
     assert_eq!(inner.search_linear("a"), Ok(Search::Match(0..1)));
     let word = Pattern::parse("\\bfoo\\b", KEEP).unwrap();
     assert_eq!(word.search_linear("naïve foo"), Ok(Search::Match(7..10)));
-    assert_eq!(word.search_linear("foo\u{301}"), Err(NeedsBacktracking::WordBoundary));
-    assert_eq!(word.search("foo\u{301}"), Search::Match(0..3));
+    assert_eq!(word.search_linear("foo\u{301}"), Ok(Search::Match(0..3)));
+    assert_eq!(word.search_linear(""), Err(NeedsBacktracking::WordBoundary));
+    let both = Pattern::parse("\\bfoo(?a:\\B)", KEEP).unwrap();
+    assert!(!both.is_linear());
+    assert_eq!(both.search_linear("fooé"), Err(NeedsBacktracking::WordBoundary));
     let large = Pattern::parse("(?:\\w{1000}){1000}", KEEP).unwrap();
     assert_eq!(large.search_linear("a"), Err(NeedsBacktracking::TooLarge));
     assert_eq!(large.search("a"), Search::NoMatch);
