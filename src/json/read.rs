@@ -81,7 +81,7 @@ pub fn read(text: &str, limits: Limits) -> Document<'_> {
         at: 0,
         limits,
         path: Vec::new(),
-        open_members: Vec::new(),
+        open_members: Vec::with_capacity(USUAL_MEMBERS),
         open_items: Vec::new(),
         errors: Vec::new(),
     };
@@ -136,6 +136,9 @@ struct Reader<'a> {
     open_items: Vec<Node<'a>>,
     errors: Vec<JsonError>,
 }
+
+/// Members that are open at a time in most texts.
+const USUAL_MEMBERS: usize = 48;
 
 /// Objects with more members than this are checked for duplicates with a set, smaller ones by comparing.
 const SMALL_OBJECT: usize = 32;

@@ -66,8 +66,10 @@ impl Indented {
 /// # Errors
 /// Those of the writer.
 pub fn new_line<W: ?Sized + io::Write>(writer: &mut W, depth: usize) -> io::Result<()> {
-    writer.write_all(b"\n")?;
-    for _ in 0..depth {
+    const LINE: &[u8] = b"\n                                                                ";
+    const DEPTHS: usize = (LINE.len() - 1) / 2;
+    writer.write_all(&LINE[..=2 * depth.min(DEPTHS)])?;
+    for _ in DEPTHS..depth {
         writer.write_all(b"  ")?;
     }
     Ok(())

@@ -200,6 +200,9 @@ impl Serialize for Text<'_> {
     }
 }
 
+/// Bytes of a row with the metadata of a run that was measured in detail.
+const USUAL_BYTES: usize = 16 << 10;
+
 /// How deep a row stands in the report: object, array.
 const DEPTH: usize = 2;
 
@@ -279,7 +282,7 @@ pub fn format(run: &GradedRun, case: &Case, run_base: &str, metadata: &Node<'_>)
         metadata_warnings: &run.metadata_warnings,
         run_dir: &run.path,
     };
-    let mut bytes = Vec::with_capacity(4096);
+    let mut bytes = Vec::with_capacity(USUAL_BYTES);
     write::pretty(&mut bytes, &row, DEPTH)?;
     Ok(bytes)
 }

@@ -184,12 +184,9 @@ impl RunDirectory {
         if metadata.len() > limit {
             return Err(FileProblem::TooLarge { path: path.to_owned(), size: metadata.len(), limit });
         }
-        let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
-        // a file that grows while it is read stays within the limit
-        file.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-        if bytes.len() as u64 > limit {
-            return Err(FileProblem::TooLarge { path: path.to_owned(), size: bytes.len() as u64, limit });
-        }
+        let mut bytes = Vec::with_capacity(metadata.len() as usize);
+        // what is appended while the file is read does not belong to it yet
+        file.take(metadata.len()).read_to_end(&mut bytes).map_err(unreadable)?;
         let name = if self.relative.is_empty() { path.to_owned() } else { format!("{}/{path}", self.relative) };
         self.digests.push((name, ContentDigest::of(&bytes)));
         Ok(Rc::new(bytes))
@@ -263,7 +260,18 @@ impl RunDirectory {
             }
             _ => {}
         }
-        // below a folder, or through a link: the real place decides
+        // an entry of a folder of the run that is no link itself is where it says it is
+        if let (EntryKind::Directory, Some(name), false) = (entry.kind, rest, entry.is_link)
+            && !name.contains('/')
+        {
+            let place = self.absolute.join(path);
+            match fs::symlink_metadata(&place) {
+                Ok(data) if !data.is_symlink() => return Ok(place),
+                Ok(_) => {}
+                Err(_) => return Err(missing()),
+            }
+        }
+        // deeper, or through a link: the real place decides
         let Ok(place) = fs::canonicalize(self.absolute.join(path)) else {
             return Err(missing());
         };

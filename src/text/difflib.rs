@@ -77,6 +77,52 @@ struct Cell {
     length: u32,
 }
 
+/// What a sequence is made of.
+trait Element: Eq + Hash {
+    /// The code of an ASCII character, which needs no search for its number.
+    fn ascii(&self) -> Option<u8>;
+}
+
+impl Element for char {
+    fn ascii(&self) -> Option<u8> {
+        u8::try_from(u32::from(*self)).ok().filter(u8::is_ascii)
+    }
+}
+
+impl Element for &&str {
+    fn ascii(&self) -> Option<u8> {
+        None
+    }
+}
+
+/// A number for each different element.
+struct Numbers<T> {
+    ascii: [u32; 128],
+    others: HashMap<T, u32>,
+}
+
+impl<T: Element> Numbers<T> {
+    /// The number of an element, which is `next` if it had none.
+    fn number(&mut self, element: T, next: u32) -> u32 {
+        let number = match element.ascii() {
+            Some(code) => &mut self.ascii[usize::from(code)],
+            None => self.others.entry(element).or_insert(ABSENT),
+        };
+        if *number == ABSENT {
+            *number = next;
+        }
+        *number
+    }
+
+    /// The number of an element, [`ABSENT`] if it has none.
+    fn find(&self, element: &T) -> u32 {
+        match element.ascii() {
+            Some(code) => self.ascii[usize::from(code)],
+            None => self.others.get(element).copied().unwrap_or(ABSENT),
+        }
+    }
+}
+
 /// Finds the blocks of two sequences whose elements were numbered.
 struct Matcher {
     first: Vec<u32>,
@@ -92,17 +138,17 @@ struct Matcher {
 }
 
 impl Matcher {
-    fn new<T: Eq + Hash>(
+    fn new<T: Element>(
         first: impl Iterator<Item = T>,
         second: impl Iterator<Item = T>,
         popularity: Popularity,
         steps: u32,
     ) -> Self {
-        let mut numbers: HashMap<T, u32> = HashMap::new();
+        let mut numbers = Numbers { ascii: [ABSENT; 128], others: HashMap::new() };
         let mut counts: Vec<u32> = Vec::new();
         let second: Vec<u32> = second
             .map(|element| {
-                let number = *numbers.entry(element).or_insert(counts.len() as u32);
+                let number = numbers.number(element, counts.len() as u32);
                 match counts.get_mut(number as usize) {
                     Some(count) => *count += 1,
                     None => counts.push(1),
@@ -110,7 +156,7 @@ impl Matcher {
                 number
             })
             .collect();
-        let first = first.map(|element| numbers.get(&element).copied().unwrap_or(ABSENT)).collect();
+        let first = first.map(|element| numbers.find(&element)).collect();
         let allowed = if popularity == Popularity::Ignored && second.len() >= POPULARITY_LENGTH {
             second.len() / 100 + 1
         } else {

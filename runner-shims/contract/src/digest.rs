@@ -33,7 +33,10 @@ impl ContentDigest {
 
 impl fmt::Display for ContentDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        // a tree has tens of thousands of these: no formatting byte by byte
+        const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        f.write_str(&digits.map(|digit| DIGITS[usize::from(digit)]).collect::<String>())
     }
 }
 
@@ -58,7 +61,9 @@ impl TreeDigest {
     /// `sha256:` and the hexadecimal SHA-256 over `path NUL hex-digest LF` of every file, ordered by path components.
     /// A file that was added twice counts once.
     pub fn finish(mut self) -> String {
-        self.files.sort_by(|(a, _), (b, _)| a.split('/').cmp(b.split('/')));
+        // no name holds a NUL, so that components compare as the bytes do once `/` comes before all others
+        let key = |path: &str| path.bytes().map(|byte| if byte == b'/' { 0 } else { byte }).collect::<Vec<u8>>();
+        self.files.sort_by_cached_key(|(path, _)| key(path));
         self.files.dedup_by(|(a, _), (b, _)| a == b);
         let mut hasher = Sha256::new();
         for (path, digest) in &self.files {
