@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use skill_lift_contract::artifact_commit::ArtifactSet;
 use skill_lift_contract::run_key::model_of_directory;
-use skill_lift_contract::{ContentDigest, Population, RunKey, UnscoredReason};
+use skill_lift_contract::{ContentDigest, Population, RunKey, TreeDigest, UnscoredReason};
 use skill_lift_text::python;
 
 use super::answer::Answer;
@@ -241,6 +241,7 @@ pub fn grade_run<T>(
         digests.append(&mut turn.take_digests());
         warnings.append(&mut turn.take_warnings());
     }
+    digests.sort_by(|(a, _), (b, _)| TreeDigest::path_order(a, b));
     let graded = GradedRun {
         key: RunKey {
             case_id: subject.case.id.clone(),

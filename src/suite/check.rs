@@ -1,5 +1,7 @@
 //! What is computed for an assertion: operands in their final form, patterns parsed.
 
+use std::sync::Arc;
+
 use skill_lift_text::pattern::Pattern;
 use skill_lift_text::view::Comparison;
 
@@ -19,8 +21,8 @@ pub struct TextMatching {
 pub struct WrittenPattern {
     /// As the author wrote it.
     pub source: String,
-    /// Parsed, with the case rule applied.
-    pub pattern: Pattern,
+    /// Parsed, with the case rule applied; checks with the same pattern share it.
+    pub pattern: Arc<Pattern>,
 }
 
 /// What is computed.

@@ -10,7 +10,7 @@ use skill_lift_text::python;
 
 use super::datasets::{Budget, Datasets, FileRows};
 use super::diagnostic::{Diagnostic, Diagnostics, Level, SourceText};
-use super::environment::Environment;
+use super::environment::{Environment, Patterns};
 use super::files::{FileLookup, safe_relative};
 use super::model::{Case, Dialect, Split, Suite};
 use super::report::Report;
@@ -119,6 +119,7 @@ fn load_into(diagnostics: &mut Diagnostics, path: &Path, options: &LoadOptions) 
         variants: top.variants,
         arms: top.arms,
         oracle_trees: OracleTrees::default(),
+        patterns: Patterns::default(),
     };
     let cases = read_cases(&mut report, &environment, &root, &file_rows);
     let ablations = ablation::read(&mut report, &root);

@@ -1,6 +1,5 @@
 //! The operands of each assertion type, checked and compiled into what is computed.
 
-use skill_lift_text::pattern::Pattern;
 use skill_lift_text::python;
 use skill_lift_text::view::{Comparison, is_stable};
 
@@ -200,7 +199,7 @@ impl<'o, 'a> Operands<'o, '_, 'a> {
     }
 
     fn pattern(&mut self, source: &str, span: Span, kind: &str) -> Option<WrittenPattern> {
-        match Pattern::parse(source, self.ignore_case) {
+        match self.environment.patterns.parse(source, self.ignore_case) {
             Ok(pattern) => Some(WrittenPattern { source: source.to_owned(), pattern }),
             Err(error) => {
                 let message = format!("{kind} {}: {error}", python::repr_str(source));

@@ -6,6 +6,17 @@ use after_14::ASSIGNED_AFTER_14;
 use std::cmp::Ordering;
 use unicode_general_category::{GeneralCategory, get_general_category};
 
+/// Bytes that are looked at together for being ASCII.
+const CHUNK: usize = 16;
+
+/// The length of the ASCII text that `text` begins with.
+pub(crate) fn ascii_length(text: &str) -> usize {
+    let (chunks, _) = text.as_bytes().as_chunks::<CHUNK>();
+    let sure = chunks.iter().take_while(|chunk| chunk.is_ascii()).count() * CHUNK;
+    let rest = &text.as_bytes()[sure..];
+    sure + rest.iter().position(|byte| !byte.is_ascii()).unwrap_or(rest.len())
+}
+
 /// The general category of `character` in Unicode 14.0.
 ///
 /// One assigned character moved since then, U+1171E from Mn to Mc; nothing here tells marks apart.
@@ -109,6 +120,15 @@ pub(crate) fn in_ranges(ranges: &[(u32, u32)], code: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ascii_ends_before_the_first_other_character() {
+        for ascii in 0..40 {
+            let text = format!("{}é and more ASCII after it", "x".repeat(ascii));
+            assert_eq!(ascii_length(&text), ascii);
+            assert_eq!(ascii_length(&text[..ascii]), ascii);
+        }
+    }
 
     #[test]
     fn properties_have_the_sizes_cpython_counts() {

@@ -3,6 +3,7 @@
 //! Three invisible code points are deleted, then the text is brought to NFC. Raw files are never rewritten; the view
 //! records what it changed so that evidence can say so.
 
+use crate::unicode::ascii_length;
 use std::borrow::Cow;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
@@ -146,19 +147,28 @@ fn delete_removable(text: &str) -> (Cow<'_, str>, [u64; 3]) {
     let mut removed = [0_u64; 3];
     let position = |character| REMOVABLE.iter().position(|removable| removable.character == character);
     // all of them begin with one of two bytes, which few texts hold at all
-    let may_hold = text.bytes().any(|byte| matches!(byte, 0xe2 | 0xef));
-    if !may_hold || !text.contains(|character| position(character).is_some()) {
+    let may_hold = |stretch: &[u8]| stretch.iter().fold(false, |found, byte| found | matches!(byte, 0xe2 | 0xef));
+    if !text.as_bytes().chunks(STRETCH).any(may_hold) {
         return (Cow::Borrowed(text), removed);
     }
-    let mut kept = String::with_capacity(text.len());
-    for character in text.chars() {
-        match position(character) {
-            Some(index) => removed[index] += 1,
-            None => kept.push(character),
+    let mut kept = String::new();
+    let mut done = 0;
+    for (at, found) in text.match_indices(|character| position(character).is_some()) {
+        if let Some(index) = found.chars().next().and_then(position) {
+            removed[index] += 1;
         }
+        kept.push_str(&text[done..at]);
+        done = at + found.len();
     }
+    if done == 0 {
+        return (Cow::Borrowed(text), removed);
+    }
+    kept.push_str(&text[done..]);
     (Cow::Owned(kept), removed)
 }
+
+/// Bytes that are searched without a stop.
+const STRETCH: usize = 256;
 
 /// `text` in NFC, `None` when it already is.
 ///
@@ -168,7 +178,11 @@ fn normalize(text: &str) -> Option<String> {
     let mut normalized: Option<String> = None;
     let mut done = 0;
     let mut at = 0;
-    while let Some(offset) = text.as_bytes()[at..].iter().position(|byte| !byte.is_ascii()) {
+    loop {
+        let offset = ascii_length(&text[at..]);
+        if at + offset == text.len() {
+            break;
+        }
         let start = (at + offset).saturating_sub(1).max(at);
         let end = text.as_bytes()[at + offset..].iter().position(u8::is_ascii);
         let end = end.map_or(text.len(), |length| at + offset + length);

@@ -149,9 +149,10 @@ mod testing {
     use crate::runs::events::testing::events;
     use crate::runs::metrics::testing::metrics;
     use skill_lift_text::pattern::Pattern;
+    use std::sync::Arc;
 
     pub(super) fn pattern(source: &str) -> WrittenPattern {
-        WrittenPattern { source: source.to_owned(), pattern: Pattern::parse(source, true).unwrap() }
+        WrittenPattern { source: source.to_owned(), pattern: Arc::new(Pattern::parse(source, true).unwrap()) }
     }
 
     pub(super) fn finding(check: &Check, metrics_text: &str, events_text: &str) -> Finding {

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use super::node::Node;
 use super::set::CodeSet;
+use crate::unicode::ascii_length;
 
 /// Ranges of a set, by which it is found again.
 type Ranges = Vec<(u32, u32)>;
@@ -22,9 +23,6 @@ pub(super) struct Alphabet {
     /// From a code point on, ascending; the first one is the first after ASCII.
     beyond: Vec<(u32, u8)>,
 }
-
-/// Bytes that are looked at together for being ASCII.
-const CHUNK: usize = 16;
 
 /// The bytes that stand for the members of each set of a pattern.
 #[derive(Debug)]
@@ -78,21 +76,15 @@ impl Alphabet {
     pub(super) fn translate(&self, text: &str) -> Vec<u8> {
         let mut symbols = Vec::with_capacity(text.len());
         let mut rest = text;
-        while let Some(character) = rest.chars().next() {
-            let (chunks, _) = rest.as_bytes().as_chunks::<CHUNK>();
-            let ascii = chunks.iter().take_while(|chunk| chunk.is_ascii()).count() * CHUNK;
-            let (ascii, length) = match (ascii, character.is_ascii()) {
-                (0, true) => (1, 1),
-                (0, false) => (0, character.len_utf8()),
-                _ => (ascii, ascii),
+        loop {
+            let (ascii, after) = rest.split_at(ascii_length(rest));
+            symbols.extend(ascii.bytes().map(|byte| self.ascii[usize::from(byte)]));
+            let Some(character) = after.chars().next() else {
+                return symbols;
             };
-            symbols.extend(rest.as_bytes()[..ascii].iter().map(|byte| self.ascii[usize::from(*byte)]));
-            if ascii == 0 {
-                symbols.push(self.beyond_ascii(character));
-            }
-            rest = &rest[length..];
+            symbols.push(self.beyond_ascii(character));
+            rest = &after[character.len_utf8()..];
         }
-        symbols
     }
 
     fn beyond_ascii(&self, character: char) -> u8 {

@@ -1,6 +1,6 @@
 //! Lower-casing and case folding as Python's `str` does them.
 
-use crate::unicode::is_assigned;
+use crate::unicode::{ascii_length, is_assigned};
 use icu_casemap::CaseMapper;
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ pub fn casefold(text: &str) -> Cow<'_, str> {
     let mut rest = text;
     // folding knows no context, so that the ASCII stretches of a text need no table
     while !rest.is_empty() {
-        let (ascii, after) = rest.split_at(rest.bytes().position(|byte| !byte.is_ascii()).unwrap_or(rest.len()));
+        let (ascii, after) = rest.split_at(ascii_length(rest));
         let lowered = folded.len();
         folded.push_str(ascii);
         folded[lowered..].make_ascii_lowercase();
