@@ -13,6 +13,7 @@ use skill_lift::frame::Frames;
 use skill_lift::grade::GradeOptions;
 use skill_lift::judge::Verdicts;
 use skill_lift::pipeline::{FrameChoice, Products, Request, evaluate};
+use skill_lift::report::RowArray;
 use skill_lift::runs::{IndexOptions, RunIndex};
 use skill_lift::suite::{LoadOptions, Suite, load};
 use skill_lift_contract::Metric;
@@ -39,7 +40,8 @@ fn graded(suite: &Suite, runs: &Path, frames: FrameChoice) -> Option<Frames> {
         products: Products { frames, ..Products::default() },
         progress: None,
     };
-    evaluate(&request).expect("the runs can be graded").frames
+    let mut rows = RowArray::begin(std::io::sink()).expect("a sink takes everything");
+    evaluate(&request, &mut rows).expect("the runs can be graded").frames
 }
 
 /// Finding the 260 runs of the demo.

@@ -16,7 +16,7 @@ use crate::analyze::pairing::Pairing;
 use crate::analyze::table::RunTable;
 use crate::analyze::{Analysis, AnalysisOptions, analyze};
 use crate::pipeline::{FrameChoice, Products};
-use crate::report::{Provenance, Style, SummaryView, render, write_benchmark};
+use crate::report::{Provenance, RowSpool, Style, SummaryView, render, write_benchmark};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
@@ -93,7 +93,8 @@ impl BenchmarkArguments {
     fn report(&self, thresholds: Thresholds) -> Result<(), ExitCode> {
         let frames = if self.frames.is_some() { FrameChoice::RunsAndAssertions } else { FrameChoice::Runs };
         let products = Products { frames, ..Products::default() };
-        let Graded { evaluated, variants, head, mut provenance } = self.common.grade(products)?;
+        let aside = |_: &_| RowSpool::aside().map_err(|error| fail(&error.to_string()));
+        let Graded { evaluated, rows, variants, head, mut provenance } = self.common.grade(products, aside)?;
         if !self.common.quiet {
             warn_if_nothing_graded(&evaluated, self.common.runs());
         }
@@ -118,7 +119,6 @@ impl BenchmarkArguments {
             warn_label_mismatches(&analysis.table, &analysis.pairing);
         }
 
-        let rows = evaluated.rows;
         let write = |mut writer: &mut dyn io::Write| write_benchmark(&mut writer, &head, &analysis, rows, &provenance);
         let on_terminal = io::stdout().is_terminal();
         let json_to_stdout = match (self.format, self.common.out.is_some()) {

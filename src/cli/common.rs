@@ -15,7 +15,7 @@ use crate::grade::GradeOptions;
 use crate::judge::Verdicts;
 use crate::pipeline::{Evaluated, Products, Request, WarningLog, evaluate};
 use crate::report::numbers::counted;
-use crate::report::{Provenance, ReportHead};
+use crate::report::{Provenance, ReportHead, RowWriter};
 use crate::runs::index::shown_path;
 use crate::runs::{IndexOptions, Limits, OnDuplicate};
 use crate::suite::render::print_failures;
@@ -192,9 +192,11 @@ fn variable_name(text: &str) -> Result<String, String> {
 }
 
 /// A graded tree with what stands around it in a report.
-pub struct Graded {
+pub struct Graded<R> {
     /// What came of the grading.
     pub evaluated: Evaluated,
+    /// The rows of the report.
+    pub rows: R,
     /// The selected arms.
     pub variants: Vec<String>,
     /// Top of the report.
@@ -204,9 +206,13 @@ pub struct Graded {
 }
 
 impl Common {
-    /// Loads the suite, grades the tree and prints what was odd. Writes nothing. `Err` is the exit code after the
-    /// problem was printed.
-    pub fn grade(&self, products: Products) -> Result<Graded, ExitCode> {
+    /// Loads the suite, grades the tree and prints what was odd. Writes nothing but the rows, to what `rows` makes.
+    /// `Err` is the exit code after the problem was printed.
+    pub fn grade<R: RowWriter>(
+        &self,
+        products: Products,
+        rows: impl FnOnce(&ReportHead) -> Result<R, ExitCode>,
+    ) -> Result<Graded<R>, ExitCode> {
         let generated_at = self.generated_at()?;
         let suite = self.load()?;
         let variants = if self.variants.is_empty() { suite.variants.clone() } else { self.variants.clone() };
@@ -221,6 +227,15 @@ impl Common {
                 .map_err(|error| fail(&error.to_string()))?,
             None => Verdicts::default(),
         };
+        let split = self.split.split();
+        let triggers = suite.cases_of(split).filter(|case| case.is_trigger());
+        let head = ReportHead {
+            manifest: shown_path(&self.suite),
+            skill_name: suite.skill_name.clone(),
+            generated_at,
+            skipped_trigger_cases: triggers.map(|case| case.id.clone()).collect(),
+        };
+        let mut rows = rows(&head)?;
         let limits = self.limits.limits();
         let on_duplicate = match self.on_duplicate {
             DuplicateChoice::Error => OnDuplicate::Error,
@@ -234,7 +249,7 @@ impl Common {
         let request = Request {
             suite: &suite,
             runs: &self.runs,
-            split: self.split.split(),
+            split,
             variants: variants.clone(),
             index: IndexOptions { on_duplicate, limits },
             grade: self.grade_options(&limits),
@@ -242,7 +257,7 @@ impl Common {
             products,
             progress: Some(&progress),
         };
-        let evaluated = evaluate(&request);
+        let evaluated = evaluate(&request, &mut rows);
         bar.finish_and_clear();
         let evaluated = evaluated.map_err(|error| fail(&error.to_string()))?;
         if self.strict_layout && evaluated.warnings.has_layout_warning() {
@@ -252,17 +267,11 @@ impl Common {
             print_warnings(&evaluated.warnings);
             print_verdict_warnings(&verdicts);
         }
-        let head = ReportHead {
-            manifest: shown_path(&self.suite),
-            skill_name: suite.skill_name.clone(),
-            generated_at,
-            skipped_trigger_cases: evaluated.skipped_trigger_cases.clone(),
-        };
         let provenance = Provenance {
             tool_version: env!("CARGO_PKG_VERSION"),
             dialect: suite.dialect.name(),
             suite_sha256: suite.digest.clone(),
-            suite_split: self.split.split().map(Split::word),
+            suite_split: split.map(Split::word),
             runs_sha256: evaluated.runs_sha256.clone(),
             options: self.options(&suite, &verdicts),
             seed: None,
@@ -271,7 +280,7 @@ impl Common {
             incomplete_judge_results: verdicts.incomplete().len(),
             blocks_missing: &[],
         };
-        Ok(Graded { evaluated, variants, head, provenance })
+        Ok(Graded { evaluated, rows, variants, head, provenance })
     }
 
     fn grade_options(&self, limits: &Limits) -> GradeOptions {
@@ -414,7 +423,7 @@ pub fn warn_if_nothing_graded(evaluated: &Evaluated, runs: &Path) {
         warn_line(&format!(
             "WARN nothing_graded: no run below {} could be scored ({})",
             runs.display(),
-            counted(evaluated.rows.len(), "row", "rows")
+            counted(evaluated.rows, "row", "rows")
         ));
     }
 }

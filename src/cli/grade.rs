@@ -10,7 +10,7 @@ use skill_lift_contract::write::AtomicFile;
 use super::common::{Common, Graded, warn_if_nothing_graded};
 use super::output::{emit, fail, warn_line};
 use crate::pipeline::{FrameChoice, GradingFilesWritten, Products};
-use crate::report::write_grading;
+use crate::report::{ReportHead, RowArray, RowSpool, RowWriter, begin_grading, end_grading};
 
 /// Grades saved runs and writes every check with its evidence.
 ///
@@ -53,22 +53,29 @@ impl GradeArguments {
             judge_tasks: self.judge_tasks.is_some(),
             grading_files: self.write_grading_files,
         };
-        let Graded { evaluated, head, provenance, .. } = common.grade(products)?;
+        let Graded { evaluated, rows, head, provenance, .. } = common.grade(products, |head| self.rows(head))?;
         if !common.quiet {
             warn_if_nothing_graded(&evaluated, common.runs());
         }
-        let (deferred, rows) = (evaluated.deferred, evaluated.rows);
-        let write_report = |mut writer: &mut dyn Write| write_grading(&mut writer, &head, rows, deferred, &provenance);
 
         // whatever can fail is written under another name before the first file appears
         let tasks = match (&self.judge_tasks, evaluated.judge_tasks) {
             (Some(path), Some(tasks)) => Some(Ready::write(path, |writer| tasks.write(writer))?),
             _ => None,
         };
-        let mut write_report = Some(write_report);
-        let report = match (&common.out, write_report.take_if(|_| common.out.is_some())) {
-            (Some(path), Some(write)) => Some(Ready::write(path, write)?),
-            _ => None,
+        let end = |mut writer: &mut dyn Write| end_grading(&mut writer, evaluated.deferred, &provenance);
+        let all = |rows: RowSpool, mut writer: &mut dyn Write| {
+            begin_grading(&mut writer, &head)?;
+            rows.move_to(&mut writer)?;
+            end(writer)
+        };
+        let (report, shown) = match (rows, &common.out) {
+            (Rows::Within { path, array }, _) => {
+                let ended = array.end().and_then(|mut file| end(&mut file).map(|()| file));
+                (Some(Ready { path, file: ended.map_err(|error| cannot_write(path, &error))? }), None)
+            }
+            (Rows::Aside(rows), Some(path)) => (Some(Ready::write(path, |writer| all(rows, writer))?), None),
+            (Rows::Aside(rows), None) => (None, Some(rows)),
         };
         if let Some(files) = evaluated.grading_files {
             let written = files.write(common.runs()).map_err(|message| fail(&message))?;
@@ -79,9 +86,41 @@ impl GradeArguments {
         for ready in tasks.into_iter().chain(report) {
             ready.commit()?;
         }
-        match write_report {
-            Some(write) => emit(None, write).map_err(|message| fail(&message)),
+        match shown {
+            Some(rows) => emit(None, |writer| all(rows, writer)).map_err(|message| fail(&message)),
             None => Ok(()),
+        }
+    }
+
+    /// Where the rows go: into the report if its folder is there, else aside, so that a tree that is refused leaves
+    /// nothing behind.
+    fn rows(&self, head: &ReportHead) -> Result<Rows<'_>, ExitCode> {
+        let has_folder =
+            |path: &Path| path.parent().is_some_and(|folder| folder.as_os_str().is_empty() || folder.is_dir());
+        let Some(path) = self.common.out.as_deref().filter(|path| has_folder(path)) else {
+            return RowSpool::aside().map(Rows::Aside).map_err(|error| fail(&error.to_string()));
+        };
+        let array = AtomicFile::create(path).and_then(|mut file| {
+            begin_grading(&mut file, head)?;
+            RowArray::begin(file)
+        });
+        Ok(Rows::Within { path, array: array.map_err(|error| cannot_write(path, &error))? })
+    }
+}
+
+/// The rows while they are written.
+enum Rows<'a> {
+    /// In the report, which has not got its name yet.
+    Within { path: &'a Path, array: RowArray<AtomicFile> },
+    /// In a file of their own.
+    Aside(RowSpool),
+}
+
+impl RowWriter for Rows<'_> {
+    fn push(&mut self, row: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Within { array, .. } => array.push(row),
+            Self::Aside(array) => array.push(row),
         }
     }
 }

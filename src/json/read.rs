@@ -154,6 +154,7 @@ struct Keys<'a> {
 
 impl<'a> Keys<'a> {
     /// Adds a key; where it stands among `members` if they have it already.
+    #[expect(clippy::ptr_arg, reason = "a borrowed key is kept as borrowed")]
     fn add(&mut self, key: &Cow<'a, str>, members: &[Member<'a>]) -> Option<usize> {
         let bytes = key.as_bytes();
         let ends = bytes.first().zip(bytes.last()).map_or(0, |(first, last)| u32::from(*first) * 7 + u32::from(*last));

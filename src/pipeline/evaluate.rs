@@ -16,7 +16,7 @@ use crate::frame::{FrameBuilder, FrameError, Frames};
 use crate::grade::{GradeOptions, GradedRun, GradedWith, RunView, Tree, TreeError, grade_tree};
 use crate::judge::task::prompt_of;
 use crate::judge::{JudgeResultsError, Verdicts};
-use crate::report::{RowSpool, TaskContext, grading_file, judge_tasks, row};
+use crate::report::{RowWriter, TaskContext, grading_file, judge_tasks, row};
 use crate::runs::{IndexOptions, LayoutError, OnDuplicate, RunIndex, RunWarning, WarningCode};
 use crate::suite::{Case, Split, Suite};
 
@@ -78,8 +78,8 @@ pub struct Products {
 /// What came of it.
 #[derive(Debug)]
 pub struct Evaluated {
-    /// Rows of the report.
-    pub rows: RowSpool,
+    /// Number of rows.
+    pub rows: usize,
     /// The frames, if they were asked for.
     pub frames: Option<Frames>,
     /// The judge tasks, if they were asked for.
@@ -90,8 +90,6 @@ pub struct Evaluated {
     pub scorable: usize,
     /// Judgements that were not supplied.
     pub deferred: usize,
-    /// Trigger cases, which were not graded.
-    pub skipped_trigger_cases: Vec<String>,
     /// Oddities of the tree.
     pub warnings: WarningLog,
     /// Digest of every file that was read.
@@ -132,21 +130,20 @@ impl From<TreeError> for EvaluationError {
     }
 }
 
-/// Evaluates a tree.
+/// Evaluates a tree. `rows` gets the rows of the report.
 ///
 /// # Errors
 /// A tree in which the identity of a run is ambiguous, a directory that cannot be read, a verdict that does not fit its
 /// assertion, a full disk.
-pub fn evaluate(request: &Request<'_>) -> Result<Evaluated, EvaluationError> {
-    let selected = |case: &&Case| request.split.is_none_or(|split| case.split == split);
-    let (triggers, cases): (Vec<&Case>, Vec<&Case>) =
-        request.suite.cases.iter().filter(selected).partition(|case| case.is_trigger());
+pub fn evaluate(request: &Request<'_>, rows: &mut dyn RowWriter) -> Result<Evaluated, EvaluationError> {
+    let cases: Vec<&Case> = request.suite.cases_of(request.split).filter(|case| !case.is_trigger()).collect();
     let ids: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
     let known: Vec<&str> = request.suite.cases.iter().map(|case| case.id.as_str()).collect();
     let index = RunIndex::build(request.runs, &ids, &known, &request.variants, request.index)
         .map_err(EvaluationError::Layout)?;
     let mut collector = Collector {
-        rows: RowSpool::new()?,
+        writer: rows,
+        rows: 0,
         frames: request.products.frames.builder(),
         tasks: Vec::new(),
         grading_files: Vec::new(),
@@ -192,7 +189,6 @@ pub fn evaluate(request: &Request<'_>) -> Result<Evaluated, EvaluationError> {
         grading_files: projector.grading_files.map(|scratch| GradingFiles::new(scratch, collector.grading_files)),
         scorable: collector.scorable,
         deferred: collector.deferred,
-        skipped_trigger_cases: triggers.into_iter().map(|case| case.id.clone()).collect(),
         warnings: collector.warnings,
         runs_sha256: collector.digest.finish(),
         duplicates_dropped: collector.duplicates_dropped,
@@ -268,7 +264,8 @@ impl<'a> Projector<'a> {
 /// Takes graded runs in order. The runs of one case are held back until the next case begins, because the label of a
 /// model can make two directories of a case the same run.
 struct Collector<'a> {
-    rows: RowSpool,
+    writer: &'a mut dyn RowWriter,
+    rows: usize,
     frames: Option<FrameBuilder>,
     cases: &'a [&'a Case],
     tasks: Vec<Range<u64>>,
@@ -326,7 +323,8 @@ impl Collector<'_> {
     fn flush(&mut self) -> Result<(), EvaluationError> {
         for (run, projected) in self.pending.drain(..).flatten() {
             let Projected { row, tasks, grading_file } = projected;
-            self.rows.push(&row)?;
+            self.writer.push(&row)?;
+            self.rows += 1;
             self.tasks.extend(tasks);
             self.grading_files.extend(grading_file.map(|piece| (run.path.clone(), piece)));
             self.scorable += usize::from(run.is_scorable());

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{Evaluated, EvaluationError, FrameChoice, Products, Request, evaluate};
 use crate::grade::GradeOptions;
 use crate::judge::Verdicts;
+use crate::report::RowArray;
 use crate::runs::IndexOptions;
 use crate::suite::{LoadOptions, load};
 
@@ -41,9 +42,10 @@ impl Tree {
         fs::write(path, text).unwrap();
     }
 
-    fn evaluate(&self, verdicts: &Verdicts) -> Result<Evaluated, EvaluationError> {
+    /// What comes of the tree, and its rows.
+    fn evaluate(&self, verdicts: &Verdicts) -> Result<(Evaluated, Vec<u8>), EvaluationError> {
         let suite = load(&self.root.path().join("evals/shared-benchmark.json"), &LoadOptions::default()).suite.unwrap();
-        evaluate(&Request {
+        let request = Request {
             suite: &suite,
             runs: &self.root.path().join("runs"),
             split: None,
@@ -53,7 +55,10 @@ impl Tree {
             verdicts,
             products: Products { frames: FrameChoice::Nothing, judge_tasks: true, grading_files: true },
             progress: None,
-        })
+        };
+        let mut rows = RowArray::begin(Vec::new()).unwrap();
+        let evaluated = evaluate(&request, &mut rows)?;
+        Ok((evaluated, rows.end().unwrap()))
     }
 
     fn verdicts(&self, rows: &Value) -> Verdicts {
@@ -63,9 +68,8 @@ impl Tree {
 
     /// The first row, and the tasks.
     fn graded(&self, rows: &Value) -> (Value, Vec<Value>) {
-        let evaluated = self.evaluate(&self.verdicts(rows)).unwrap();
-        let (mut report, mut tasks) = (Vec::new(), Vec::new());
-        evaluated.rows.write_array(&mut report).unwrap();
+        let (evaluated, report) = self.evaluate(&self.verdicts(rows)).unwrap();
+        let mut tasks = Vec::new();
         evaluated.judge_tasks.unwrap().write(&mut tasks).unwrap();
         let tasks = String::from_utf8(tasks).unwrap();
         let tasks = tasks.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -228,7 +232,7 @@ fn runs_that_are_not_scored_have_no_tasks_and_missing_ones_no_files() {
     assert_eq!((row["deferred_judge_tasks"].as_u64(), tasks.len()), (Some(0), 0));
     assert_eq!(row["qualitative_assertions"], json!([]));
     let written = |tree: &Tree| {
-        let files = tree.evaluate(&Verdicts::default()).unwrap().grading_files.unwrap();
+        let files = tree.evaluate(&Verdicts::default()).unwrap().0.grading_files.unwrap();
         files.write(&tree.root.path().join("runs")).unwrap().written
     };
     assert_eq!(written(&tree), 1);

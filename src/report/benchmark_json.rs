@@ -319,7 +319,7 @@ impl<'w, W: Write> Members<'w, W> {
 
     fn rows(&mut self, spool: RowSpool) -> io::Result<()> {
         self.key("results")?;
-        spool.write_array(self.writer)
+        spool.move_to(self.writer)
     }
 
     fn close(self) -> io::Result<()> {
@@ -362,22 +362,24 @@ pub fn write_benchmark(
     members.close()
 }
 
-/// Writes the report of `grade`.
+/// Writes the report of `grade` up to its rows.
 ///
 /// # Errors
-/// Those of the writer and of the spool.
-pub fn write_grading(
-    writer: &mut impl Write,
-    head: &ReportHead,
-    rows: RowSpool,
-    judge_task_count: usize,
-    provenance: &Provenance,
-) -> io::Result<()> {
+/// Those of the writer.
+pub fn begin_grading(writer: &mut impl Write, head: &ReportHead) -> io::Result<()> {
     let mut members = Members::open(writer)?;
     members.member("manifest", &head.manifest)?;
     members.member("skill_name", &head.skill_name)?;
     members.member("generated_at", &head.generated_at)?;
-    members.rows(rows)?;
+    members.key("results")
+}
+
+/// Writes what follows the rows of the report of `grade`.
+///
+/// # Errors
+/// Those of the writer.
+pub fn end_grading(writer: &mut impl Write, judge_task_count: usize, provenance: &Provenance) -> io::Result<()> {
+    let mut members = Members { writer, first: false };
     members.member("judge_task_count", &judge_task_count)?;
     members.member("provenance", provenance)?;
     members.close()

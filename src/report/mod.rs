@@ -16,8 +16,8 @@ pub mod terminal;
 pub mod view;
 pub mod words;
 
-pub use benchmark_json::{Provenance, ReportHead, write_benchmark, write_grading};
+pub use benchmark_json::{Provenance, ReportHead, begin_grading, end_grading, write_benchmark};
 pub use judge_tasks::TaskContext;
-pub use spool::RowSpool;
+pub use spool::{RowArray, RowSpool, RowWriter};
 pub use terminal::{Style, render};
 pub use view::SummaryView;

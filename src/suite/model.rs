@@ -49,6 +49,13 @@ pub struct Suite {
     pub digest: String,
 }
 
+impl Suite {
+    /// The cases of a split; all of them without one.
+    pub fn cases_of(&self, split: Option<Split>) -> impl Iterator<Item = &Case> {
+        self.cases.iter().filter(move |case| split.is_none_or(|split| case.split == split))
+    }
+}
+
 /// One task with its checks.
 #[derive(Debug)]
 pub struct Case {

@@ -6,7 +6,7 @@ use skill_lift::analyze::{AnalysisOptions, analyze};
 use skill_lift::grade::GradeOptions;
 use skill_lift::judge::Verdicts;
 use skill_lift::pipeline::{FrameChoice, Products, Request, evaluate};
-use skill_lift::report::{Style, SummaryView, render};
+use skill_lift::report::{RowArray, Style, SummaryView, render};
 use skill_lift::runs::IndexOptions;
 use skill_lift::suite::{LoadOptions, load};
 
@@ -14,7 +14,7 @@ use crate::support::{Workspace, repository};
 
 fn summary(folder: &Path, styles: &[Style]) -> Vec<String> {
     let suite = load(&folder.join("evals/shared-benchmark.json"), &LoadOptions::default()).suite.unwrap();
-    let evaluated = evaluate(&Request {
+    let request = Request {
         suite: &suite,
         runs: &folder.join("runs"),
         split: None,
@@ -24,8 +24,9 @@ fn summary(folder: &Path, styles: &[Style]) -> Vec<String> {
         verdicts: &Verdicts::default(),
         products: Products { frames: FrameChoice::Runs, ..Products::default() },
         progress: None,
-    })
-    .unwrap();
+    };
+    let mut rows = RowArray::begin(std::io::sink()).unwrap();
+    let evaluated = evaluate(&request, &mut rows).unwrap();
     let analysis = analyze(&evaluated.frames.unwrap(), &suite.variants, &AnalysisOptions::default()).unwrap();
     let view = SummaryView::of(&suite.skill_name, &analysis);
     styles.iter().map(|style| render(&view, *style)).collect()

@@ -5,6 +5,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
 
 /// A file that takes its name only when it is complete.
 ///
@@ -15,6 +17,44 @@ pub struct AtomicFile {
     target: PathBuf,
     temporary: PathBuf,
     writer: Option<BufWriter<File>>,
+    write_back: Option<WriteBack>,
+    /// Bytes since the last time that the system was asked to write back.
+    waiting: usize,
+}
+
+/// Bytes that are collected before they are given to the system.
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// Bytes after which the system is asked to bring to the disk what it was given.
+const WRITE_BACK_BYTES: usize = 8 << 20;
+
+/// Brings a large file to the disk while it is still being written, so that the commit need not wait for all of it.
+#[derive(Debug)]
+struct WriteBack {
+    ask: SyncSender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl WriteBack {
+    fn start(file: &File) -> io::Result<Self> {
+        let file = file.try_clone()?;
+        let (ask, asked) = sync_channel(1);
+        let thread = thread::Builder::new().name("write-back".to_owned()).spawn(move || {
+            // the commit synchronises the whole file once more and reports what goes wrong
+            while asked.recv().is_ok() && file.sync_data().is_ok() {}
+        })?;
+        Ok(Self { ask, thread })
+    }
+
+    fn ask(&self) {
+        // when it is still busy the next time will do
+        let _ = self.ask.try_send(());
+    }
+
+    fn finish(self) {
+        drop(self.ask);
+        let _ = self.thread.join();
+    }
 }
 
 static COUNTER: AtomicU32 = AtomicU32::new(0);
@@ -40,7 +80,8 @@ impl AtomicFile {
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let temporary = target.with_file_name(format!(".{name}.{}-{number}.tmp", process::id()));
         let file = File::options().write(true).create_new(true).open(&temporary)?;
-        Ok(Self { target: target.to_owned(), temporary, writer: Some(BufWriter::new(file)) })
+        let writer = Some(BufWriter::with_capacity(BUFFER_BYTES, file));
+        Ok(Self { target: target.to_owned(), temporary, writer, write_back: None, waiting: 0 })
     }
 
     /// Gives the file its name.
@@ -51,6 +92,9 @@ impl AtomicFile {
         let Some(writer) = self.writer.take() else {
             return Ok(());
         };
+        if let Some(write_back) = self.write_back.take() {
+            write_back.finish();
+        }
         let done = writer
             .into_inner()
             .map_err(io::IntoInnerError::into_error)
@@ -66,7 +110,20 @@ impl AtomicFile {
 
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.writer.as_mut().map_or(Err(io::ErrorKind::BrokenPipe.into()), |writer| writer.write(bytes))
+        let Some(writer) = &mut self.writer else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        let written = writer.write(bytes)?;
+        self.waiting += written;
+        if self.waiting >= WRITE_BACK_BYTES {
+            self.waiting = 0;
+            if self.write_back.is_none() {
+                // without a thread for it the commit does all the work
+                self.write_back = WriteBack::start(writer.get_ref()).ok();
+            }
+            self.write_back.as_ref().inspect(|write_back| write_back.ask());
+        }
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
