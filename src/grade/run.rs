@@ -11,9 +11,8 @@ use super::answer::Answer;
 use super::outcome::{AssertionRow, Availability, Outcome};
 use super::rows::Grading;
 use super::tally::{RunTally, TurnTally, turn_tally};
-use crate::json::Node;
 use crate::judge::{JudgeResultsError, Verdicts};
-use crate::runs::sidecar::ParsedSidecars;
+use crate::runs::sidecar::{Metadata, ParsedSidecars};
 use crate::runs::{Output, RunDirectory, RunEvidence, RunSlot, RunWarning, TurnEvidence, WarningCode};
 use crate::suite::{AssertionType, Case, OracleTier, Severity, Suite};
 
@@ -173,7 +172,7 @@ impl GradedRun {
 #[derive(Debug, Clone, Copy)]
 pub struct RunView<'a> {
     /// The metadata object of the row.
-    pub metadata: &'a Node<'a>,
+    pub metadata: Metadata<'a>,
     /// The answer that was graded; with scripted turns perhaps that of the last one.
     pub answer: Option<&'a str>,
     /// The answer as the run directory has it.
@@ -215,7 +214,8 @@ pub fn grade_run<T>(
     }
 
     let recorded_model = parsed.row_text("model");
-    let model_folder = subject.slot.model_directory.as_deref().map(|name| model_of_directory(name, recorded_model));
+    let model_folder =
+        subject.slot.model_directory.as_deref().map(|name| model_of_directory(name, recorded_model.as_deref()));
     let mut grading = Grading::new(subject, options, model_folder.as_deref(), unscored_reasons.is_empty());
     grading.case_assertions(&Answer::new(answer.unwrap_or_default()), output.path(), &mut directory)?;
     grading.turn_assertions(&mut turns, &mut directory)?;
@@ -234,7 +234,7 @@ pub fn grade_run<T>(
     let turn_tallies = turn_tallies.collect();
     let empty_output = answer.is_some_and(|text| python::strip(text).is_empty());
     let has_model_folder = model_folder.is_some();
-    let model = model_folder.map(Cow::into_owned).or_else(|| recorded_model.map(str::to_owned));
+    let model = model_folder.map(Cow::into_owned).or_else(|| recorded_model.map(Cow::into_owned));
     let mut digests = directory.take_digests();
     let mut warnings = directory.take_warnings();
     for turn in turns.iter_mut().filter_map(|turn| turn.directory.as_mut()) {
@@ -265,7 +265,7 @@ pub fn grade_run<T>(
         turns: turn_tallies,
         tally,
         metadata_warnings,
-        effort: parsed.row_text("effort").map(str::to_owned),
+        effort: parsed.row_text("effort").map(Cow::into_owned),
         digests,
         warnings,
     };

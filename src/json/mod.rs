@@ -1,14 +1,17 @@
 //! Strict JSON: reading with byte spans and paths, exact comparison, and writing.
 //!
 //! In: bytes of a file that may be hostile. Out: a [`Node`] tree that borrows from those bytes, or a
-//! [`JsonError`] that says where and why. Writing lives in [`mod@write`]: two-space indentation, non-ASCII kept.
+//! [`Tape`] where the values stand, for what is mostly passed through; else a [`JsonError`] that says where and why. Writing lives in [`mod@write`]: two-space indentation, non-ASCII kept.
 //!
 //! Strict means: UTF-8 only, no duplicate keys, no NaN or infinities, no lone surrogates, bounded nesting.
 
+mod build;
 mod compare;
 mod node;
 mod read;
+mod tape;
 pub mod write;
 
 pub use node::{Member, Node, Number, Span, Value};
 pub use read::{Document, JsonError, JsonErrorKind, Limits, parse, parse_lines, read};
+pub use tape::{Item, Tape};

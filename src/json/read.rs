@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::{Member, Node, Number, Span, Value};
+use super::build::{Build, Container, Scalar, TreeBuilder};
+use super::{Node, Span};
 
 /// Limits of one reading.
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +32,12 @@ pub struct JsonError {
     pub path: String,
 }
 
+impl JsonError {
+    pub(super) fn too_long(length: usize) -> Self {
+        Self { kind: JsonErrorKind::TooLong, span: Span { start: 0, end: length }, path: "$".to_owned() }
+    }
+}
+
 /// What the strict reader refuses.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JsonErrorKind {
@@ -49,6 +56,9 @@ pub enum JsonErrorKind {
     /// `\ud800` without its partner.
     #[error("lone surrogate in a string")]
     LoneSurrogate,
+    /// A text of 4 GiB or more.
+    #[error("the text has 4 GiB or more")]
+    TooLong,
     /// Nested deeper than the limit.
     #[error("nested deeper than {0} levels")]
     TooDeep(usize),
@@ -75,25 +85,32 @@ pub struct Document<'a> {
 /// A byte order mark before the value is dropped. Of duplicate keys the last one counts, as in Python, so that the
 /// rest of a document can still be checked.
 pub fn read(text: &str, limits: Limits) -> Document<'_> {
+    let (builder, errors) = build(text, limits, TreeBuilder::default());
+    Document { root: builder.and_then(TreeBuilder::finish), errors }
+}
+
+/// Reads one JSON value into what a builder makes of it. Without a builder the text could not be read to its end.
+pub(super) fn build<'a, B: Build<'a>>(text: &'a str, limits: Limits, builder: B) -> (Option<B>, Vec<JsonError>) {
     let mut reader = Reader {
         text,
         bytes: text.as_bytes(),
         at: 0,
         limits,
+        builder,
         path: Vec::new(),
-        open_members: Vec::with_capacity(USUAL_MEMBERS),
-        open_items: Vec::new(),
+        open_keys: Vec::with_capacity(USUAL_KEYS),
         errors: Vec::new(),
     };
     if text.starts_with('\u{feff}') {
         reader.at = '\u{feff}'.len_utf8();
     }
-    reader.skip_space();
-    let root = reader.value(0).and_then(|node| {
-        reader.skip_space();
-        if reader.at < reader.bytes.len() { reader.syntax("unexpected text after the value") } else { Some(node) }
-    });
-    Document { root, errors: reader.errors }
+    let complete = reader.document();
+    (complete.map(|()| reader.builder), reader.errors)
+}
+
+/// Reads one value of a text that is known to be JSON.
+pub(super) fn string_of(text: &str) -> Cow<'_, str> {
+    build(text, Limits::SIDECAR, StringBuilder(Cow::Borrowed(""))).0.map_or(Cow::Borrowed(""), |builder| builder.0)
 }
 
 /// Reads one JSON value strictly.
@@ -123,22 +140,23 @@ enum Step {
     Index(usize),
 }
 
-struct Reader<'a> {
+struct Reader<'a, B> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
     limits: Limits,
+    builder: B,
     path: Vec<Step>,
-    /// Members of the objects that are being read, the outermost first: each object takes its own in one piece when it
-    /// ends, so that nothing grows step by step.
-    open_members: Vec<Member<'a>>,
-    /// Items of the arrays that are being read, likewise.
-    open_items: Vec<Node<'a>>,
+    /// Keys of the objects that are being read, the outermost first, with their places.
+    open_keys: Vec<Key<'a>>,
     errors: Vec<JsonError>,
 }
 
-/// Members that are open at a time in most texts.
-const USUAL_MEMBERS: usize = 48;
+/// A key and where it stands, quotes included.
+pub(super) type Key<'a> = (Cow<'a, str>, Span);
+
+/// Keys that are open at a time in most texts.
+const USUAL_KEYS: usize = 48;
 
 /// Objects with more members than this are checked for duplicates with a set, smaller ones by comparing.
 const SMALL_OBJECT: usize = 32;
@@ -153,17 +171,17 @@ struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    /// Adds a key; where it stands among `members` if they have it already.
+    /// Adds a key; where it stands among the `known` ones if it is one of them.
     #[expect(clippy::ptr_arg, reason = "a borrowed key is kept as borrowed")]
-    fn add(&mut self, key: &Cow<'a, str>, members: &[Member<'a>]) -> Option<usize> {
+    fn add(&mut self, key: &Cow<'a, str>, known: &[Key<'a>]) -> Option<usize> {
         let bytes = key.as_bytes();
         let ends = bytes.first().zip(bytes.last()).map_or(0, |(first, last)| u32::from(*first) * 7 + u32::from(*last));
         let bit = 1 << ((ends + bytes.len() as u32 * 13) % u64::BITS);
         let is_new = self.bits & bit == 0;
         self.bits |= bit;
-        if members.len() >= SMALL_OBJECT {
+        if known.len() >= SMALL_OBJECT {
             if self.all.is_empty() {
-                self.all.extend(members.iter().map(|member| member.key.clone()));
+                self.all.extend(known.iter().map(|(key, _)| key.clone()));
             }
             if self.all.insert(key.clone()) {
                 return None;
@@ -171,12 +189,19 @@ impl<'a> Keys<'a> {
         } else if is_new {
             return None;
         }
-        members.iter().position(|member| member.key == *key)
+        known.iter().position(|(other, _)| other == key)
     }
 }
 
 /// What reads a part answers `None` when the text cannot be read on; why, is the last entry of `errors` then.
-impl<'a> Reader<'a> {
+impl<'a, B: Build<'a>> Reader<'a, B> {
+    fn document(&mut self) -> Option<()> {
+        self.skip_space();
+        self.value(0)?;
+        self.skip_space();
+        if self.at < self.bytes.len() { self.syntax("unexpected text after the value") } else { Some(()) }
+    }
+
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
@@ -214,17 +239,18 @@ impl<'a> Reader<'a> {
         None
     }
 
-    fn value(&mut self, depth: usize) -> Option<Node<'a>> {
+    fn value(&mut self, depth: usize) -> Option<()> {
         let start = self.at;
-        let value = match self.peek() {
+        let scalar = match self.peek() {
             None => return self.syntax("the text ends where a value is expected"),
-            Some(b'{') => self.object(depth)?,
-            Some(b'[') => self.array(depth)?,
-            Some(b'"') => Value::String(self.string()?),
+            Some(b'{') => return self.object(depth),
+            Some(b'[') => return self.array(depth),
+            Some(b'"') => Scalar::String(self.string()?),
             Some(b'-' | b'0'..=b'9') => self.number()?,
             Some(_) => self.word()?,
         };
-        Some(Node { span: Span { start, end: self.at }, value })
+        self.builder.scalar(Span { start, end: self.at }, scalar);
+        Some(())
     }
 
     fn enter(&mut self, depth: usize) -> Option<()> {
@@ -235,15 +261,24 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    fn object(&mut self, depth: usize) -> Option<Value<'a>> {
+    fn object(&mut self, depth: usize) -> Option<()> {
         self.enter(depth)?;
+        let start = self.at;
+        let mark = self.builder.open(start, Container::Object);
+        let first = self.open_keys.len();
         self.at += 1;
         self.skip_space();
-        if self.peek() == Some(b'}') {
-            self.at += 1;
-            return Some(Value::Object(Vec::new()));
+        if self.peek() != Some(b'}') {
+            self.members(depth, mark, first)?;
         }
-        let first = self.open_members.len();
+        self.at += 1;
+        let keys = self.open_keys.drain(first..);
+        self.builder.close_object(mark, Span { start, end: self.at }, keys);
+        Some(())
+    }
+
+    /// The members of an object up to the closing brace.
+    fn members(&mut self, depth: usize, mark: usize, first: usize) -> Option<()> {
         let mut keys = Keys::default();
         loop {
             self.skip_space();
@@ -252,10 +287,10 @@ impl<'a> Reader<'a> {
             }
             let start = self.at;
             let key = self.string()?;
-            let key_span = Span { start, end: self.at };
-            let position = keys.add(&key, &self.open_members[first..]);
+            let span = Span { start, end: self.at };
+            let position = keys.add(&key, &self.open_keys[first..]);
             if position.is_some() {
-                self.note(JsonErrorKind::DuplicateKey(key.clone().into_owned()), key_span.start, key_span.end);
+                self.note(JsonErrorKind::DuplicateKey(key.clone().into_owned()), span.start, span.end);
             }
             self.skip_space();
             if self.peek() != Some(b':') {
@@ -263,56 +298,60 @@ impl<'a> Reader<'a> {
             }
             self.at += 1;
             self.skip_space();
-            self.path.push(Step::Key(key_span));
-            let value = self.value(depth + 1)?;
+            self.builder.key(span, &key);
+            self.path.push(Step::Key(span));
+            self.value(depth + 1)?;
             self.path.pop();
-            let member = Member { key, key_span, value };
             match position {
-                Some(index) => self.open_members[first + index] = member,
-                None => self.open_members.push(member),
+                Some(index) => {
+                    self.open_keys[first + index].1 = span;
+                    self.builder.replace(mark, index);
+                }
+                None => self.open_keys.push((key, span)),
             }
             self.skip_space();
             match self.peek() {
                 Some(b',') => self.at += 1,
-                Some(b'}') => {
-                    self.at += 1;
-                    return Some(Value::Object(self.open_members.drain(first..).collect()));
-                }
+                Some(b'}') => return Some(()),
                 _ => return self.syntax("expected `,` or `}` in an object"),
             }
         }
     }
 
-    fn array(&mut self, depth: usize) -> Option<Value<'a>> {
+    fn array(&mut self, depth: usize) -> Option<()> {
         self.enter(depth)?;
+        let start = self.at;
+        let mark = self.builder.open(start, Container::Array);
         self.at += 1;
         self.skip_space();
-        if self.peek() == Some(b']') {
-            self.at += 1;
-            return Some(Value::Array(Vec::new()));
+        if self.peek() != Some(b']') {
+            self.items(depth)?;
         }
-        let first = self.open_items.len();
-        loop {
+        self.at += 1;
+        self.builder.close_array(mark, Span { start, end: self.at });
+        Some(())
+    }
+
+    /// The items of an array up to the closing bracket.
+    fn items(&mut self, depth: usize) -> Option<()> {
+        for index in 0.. {
             self.skip_space();
-            self.path.push(Step::Index(self.open_items.len() - first));
-            let item = self.value(depth + 1)?;
-            self.open_items.push(item);
+            self.path.push(Step::Index(index));
+            self.value(depth + 1)?;
             self.path.pop();
             self.skip_space();
             match self.peek() {
                 Some(b',') => self.at += 1,
-                Some(b']') => {
-                    self.at += 1;
-                    return Some(Value::Array(self.open_items.drain(first..).collect()));
-                }
+                Some(b']') => break,
                 _ => return self.syntax("expected `,` or `]` in an array"),
             }
         }
+        Some(())
     }
 
-    fn word(&mut self) -> Option<Value<'a>> {
+    fn word(&mut self) -> Option<Scalar<'a>> {
         let rest = &self.bytes[self.at..];
-        for (word, value) in [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)] {
+        for (word, value) in [("true", Scalar::Bool(true)), ("false", Scalar::Bool(false)), ("null", Scalar::Null)] {
             if rest.starts_with(word.as_bytes()) {
                 self.at += word.len();
                 return Some(value);
@@ -326,13 +365,13 @@ impl<'a> Reader<'a> {
         self.syntax("expected a value")
     }
 
-    fn not_finite(&mut self, start: usize, length: usize) -> Value<'a> {
+    fn not_finite(&mut self, start: usize, length: usize) -> Scalar<'a> {
         self.at = start + length;
         self.note(JsonErrorKind::NotFinite, start, self.at);
-        Value::Null
+        Scalar::Null
     }
 
-    fn number(&mut self) -> Option<Value<'a>> {
+    fn number(&mut self) -> Option<Scalar<'a>> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -359,11 +398,11 @@ impl<'a> Reader<'a> {
                 self.digits();
             }
         }
-        let number = Number::new(&self.text[start..self.at]);
-        if float && !number.as_f64().is_finite() {
+        let text = &self.text[start..self.at];
+        if float && !text.parse::<f64>().is_ok_and(f64::is_finite) {
             return Some(self.not_finite(start, self.at - start));
         }
-        Some(Value::Number(number))
+        Some(Scalar::Number(text))
     }
 
     fn digits(&mut self) {
@@ -462,6 +501,17 @@ impl<'a> Reader<'a> {
                 Some(code)
             }
             None => self.syntax("expected four hexadecimal digits after `\\u`"),
+        }
+    }
+}
+
+/// Keeps a string.
+struct StringBuilder<'a>(Cow<'a, str>);
+
+impl<'a> Build<'a> for StringBuilder<'a> {
+    fn scalar(&mut self, _: Span, scalar: Scalar<'a>) {
+        if let Scalar::String(text) = scalar {
+            self.0 = text;
         }
     }
 }

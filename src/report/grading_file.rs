@@ -8,6 +8,7 @@ use skill_lift_text::python;
 
 use crate::grade::GradedRun;
 use crate::json::{Node, Number, Value, write};
+use crate::runs::sidecar::Metadata;
 
 #[derive(Serialize)]
 struct GradingFile<'a> {
@@ -71,7 +72,8 @@ struct Feedback {
 ///
 /// # Errors
 /// Never in practice: the bytes go to memory.
-pub fn format(run: &GradedRun, metadata: &Node<'_>) -> io::Result<Vec<u8>> {
+pub fn format(run: &GradedRun, metadata: Metadata<'_>) -> io::Result<Vec<u8>> {
+    let metadata = &metadata.to_node();
     let combined = run.tally.combined();
     let mut telemetry = Map::new();
     let mut measured = |name: &str, measurement: Result<f64, Json>| match measurement {

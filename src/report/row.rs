@@ -8,9 +8,10 @@ use skill_lift_text::view::Comparison;
 
 use super::ordered::Ordered;
 use crate::grade::{AssertionRow, GradedRun, Judgement, Normalization, NormalizedText, Outcome, Rate};
-use crate::json::{Node, write};
+use crate::json::write;
 use crate::judge::JudgementDetail;
 use crate::judge::merge::ScoreScale;
+use crate::runs::sidecar::Metadata;
 use crate::suite::{Case, EvalIntent, Split};
 
 #[derive(Serialize)]
@@ -57,7 +58,7 @@ struct ResultRow<'a> {
     assertions: Vec<Assertion<'a>>,
     qualitative_assertions: Vec<Assertion<'a>>,
     deferred_judge_tasks: usize,
-    metadata: &'a Node<'a>,
+    metadata: Metadata<'a>,
     grading_availability: &'static str,
     blocked_assertions: Vec<Blocked<'a>>,
     empty_output: bool,
@@ -212,7 +213,7 @@ const DEPTH: usize = 2;
 ///
 /// # Errors
 /// Never in practice: the bytes go to memory.
-pub fn format(run: &GradedRun, case: &Case, run_base: &str, metadata: &Node<'_>) -> io::Result<Vec<u8>> {
+pub fn format(run: &GradedRun, case: &Case, run_base: &str, metadata: Metadata<'_>) -> io::Result<Vec<u8>> {
     let tally = &run.tally;
     let vetoed = tally.is_vetoed();
     let rated = !run.has_no_rates();

@@ -15,7 +15,7 @@ use super::limits::{Limits, describe_bytes};
 use super::listing::{EntryKind, Listing, ListingError};
 use super::metrics::{self, Metrics};
 use super::warning::{RunWarning, WarningCode};
-use crate::json;
+use crate::json::{self, Tape};
 
 /// Why a file of a run cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -210,10 +210,10 @@ impl RunDirectory {
         let contents: Vec<_> = metrics::FILE_NAMES.iter().filter_map(|name| self.sidecar(name)).collect();
         let parsed = contents.iter().filter_map(|bytes| {
             let text = std::str::from_utf8(bytes).ok()?;
-            json::parse(text, json::Limits::SIDECAR).ok()
+            Tape::read(text, json::Limits::SIDECAR).ok()
         });
-        let objects: Vec<_> = parsed.filter(|node| node.members().is_some()).collect();
-        self.know_metrics(Metrics::merge(&objects.iter().collect::<Vec<_>>()))
+        let tapes: Vec<_> = parsed.filter(|tape| tape.root().is_object()).collect();
+        self.know_metrics(Metrics::merge(&tapes.iter().map(Tape::root).collect::<Vec<_>>()))
     }
 
     /// Keeps what the run measured, so that nobody parses its files again.

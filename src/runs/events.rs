@@ -5,12 +5,13 @@
 
 mod raw;
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use skill_lift_text::python;
 
 use super::directory::FileProblem;
-use crate::json::{self, JsonErrorKind, Node};
+use crate::json::{self, Item, JsonErrorKind, Node, Tape};
 
 /// Name of the file.
 pub(super) const FILE_NAME: &str = "events.json";
@@ -114,20 +115,56 @@ const TERMINAL_KINDS: [&str; 10] = [
 /// Kinds of records that are written when something begins.
 const START_KINDS: [&str; 4] = ["item.started", "agent_start", "tool_execution_start", "command_start"];
 
+/// What a record says about its status.
+enum WrittenStatus<'s> {
+    /// Nothing.
+    Absent,
+    /// `null`.
+    Null,
+    /// A word.
+    Word(Cow<'s, str>),
+    /// A value that is no word.
+    Other,
+}
+
+impl<'s> From<Option<Item<'_, 's>>> for WrittenStatus<'s> {
+    fn from(item: Option<Item<'_, 's>>) -> Self {
+        match item {
+            None => Self::Absent,
+            Some(item) if item.is_null() => Self::Null,
+            Some(item) => item.as_str().map_or(Self::Other, Self::Word),
+        }
+    }
+}
+
+impl<'s> From<Option<&'s Node<'_>>> for WrittenStatus<'s> {
+    fn from(node: Option<&'s Node<'_>>) -> Self {
+        match node {
+            None => Self::Absent,
+            Some(node) if node.is_null() => Self::Null,
+            Some(node) => node.as_str().map_or(Self::Other, |word| Self::Word(Cow::Borrowed(word))),
+        }
+    }
+}
+
 impl EventStatus {
     /// Reads a status. Without one the kind of the record may tell; the first version of the file had none and meant
     /// completed.
-    fn read(status: Option<&Node<'_>>, kind: &str, first_version: bool) -> Self {
-        let status = status.filter(|status| !(first_version && status.is_null()));
-        if let Some(status) = status {
-            let word = status.as_str().map(|text| python::casefold(python::strip(text)).into_owned());
-            let is_in = |words: &[&str]| word.as_deref().is_some_and(|word| words.contains(&word));
-            return match () {
-                () if is_in(&COMPLETED) => Self::Completed,
-                () if is_in(&IN_PROGRESS) => Self::InProgress,
-                () if is_in(&FAILED) => Self::Failed,
-                () => Self::Unknown,
-            };
+    fn read(status: WrittenStatus<'_>, kind: &str, first_version: bool) -> Self {
+        match status {
+            WrittenStatus::Word(word) => {
+                let word = python::casefold(python::strip(&word));
+                let is_in = |words: &[&str]| words.contains(&&*word);
+                return match () {
+                    () if is_in(&COMPLETED) => Self::Completed,
+                    () if is_in(&IN_PROGRESS) => Self::InProgress,
+                    () if is_in(&FAILED) => Self::Failed,
+                    () => Self::Unknown,
+                };
+            }
+            WrittenStatus::Other => return Self::Unknown,
+            WrittenStatus::Null if !first_version => return Self::Unknown,
+            WrittenStatus::Null | WrittenStatus::Absent => {}
         }
         let kind = python::casefold(python::strip(kind));
         if TERMINAL_KINDS.contains(&&*kind) {
@@ -169,33 +206,33 @@ impl Event {
         self.status == EventStatus::Completed
     }
 
-    fn read(node: &Node<'_>, first_version: bool) -> Self {
-        match node.get("type").and_then(Node::as_str).and_then(EventKind::from_wire_name) {
-            Some(kind) => Self::read_normalised(kind, node, first_version),
-            None => raw::event(node, first_version),
+    fn read(item: Item<'_, '_>, first_version: bool) -> Self {
+        match item.get("type").and_then(Item::as_str).and_then(|word| EventKind::from_wire_name(&word)) {
+            Some(kind) => Self::read_normalised(kind, item, first_version),
+            None => raw::event(item, first_version),
         }
     }
 
-    fn read_normalised(kind: EventKind, node: &Node<'_>, first_version: bool) -> Self {
-        let string = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default();
-        let output = node.get("output_summary").map(words).unwrap_or_default();
+    fn read_normalised(kind: EventKind, item: Item<'_, '_>, first_version: bool) -> Self {
+        let string = |key: &str| item.get(key).and_then(Item::as_str).unwrap_or_default();
+        let output = item.get("output_summary").map(words).unwrap_or_default();
         Self {
             kind,
-            status: EventStatus::read(node.get("status"), kind.wire_name(), first_version),
+            status: EventStatus::read(item.get("status").into(), kind.wire_name(), first_version),
             name: string("name").into(),
-            text: command_text(node).into(),
-            input: node.get("input_summary").map(words).unwrap_or_default().into(),
+            text: command_text(item).into(),
+            input: item.get("input_summary").map(words).unwrap_or_default().into(),
             output: first_characters(&output, OUTPUT_CHARACTERS).into(),
             path: string("path").into(),
-            exit_code: node.get("exit_code").and_then(Node::as_number).and_then(json::Number::as_i64),
+            exit_code: item.get("exit_code").and_then(Item::as_number).and_then(|number| number.as_i64()),
         }
     }
 }
 
 /// Everything that a normalised event says about what was asked for, and its name.
-fn command_text(node: &Node<'_>) -> String {
-    let details = node.get("details");
-    let own = ["input_summary", "command", "cmd", "name"].into_iter().filter_map(|key| node.get(key));
+fn command_text(item: Item<'_, '_>) -> String {
+    let details = item.get("details");
+    let own = ["input_summary", "command", "cmd", "name"].into_iter().filter_map(|key| item.get(key));
     let nested = ["command", "cmd", "input", "args"].into_iter().filter_map(|key| details?.get(key));
     join_filled(own.chain(nested).map(words))
 }
@@ -207,10 +244,10 @@ fn join_filled(parts: impl Iterator<Item = String>) -> String {
 }
 
 /// A string, or the items of a list with spaces between them; nothing for other values.
-fn words(node: &Node<'_>) -> String {
-    match (node.as_str(), node.items()) {
-        (Some(text), _) => text.to_owned(),
-        (_, Some(items)) => items.iter().map(Node::python_str).collect::<Vec<_>>().join(" "),
+fn words(item: Item<'_, '_>) -> String {
+    match (item.as_str(), item.items()) {
+        (Some(text), _) => text.into_owned(),
+        (_, Some(items)) => items.map(Item::python_str).collect::<Vec<_>>().join(" "),
         _ => String::new(),
     }
 }
@@ -283,7 +320,7 @@ pub(super) fn read(contents: Result<Rc<Vec<u8>>, FileProblem>) -> Events {
     })?;
     let text =
         std::str::from_utf8(&bytes).map_err(|_| EventsProblem::InvalidJson(JsonErrorKind::NotUtf8.to_string()))?;
-    let root = json::parse(text, json::Limits::SIDECAR).map_err(|error| {
+    let tape = Tape::read(text, json::Limits::SIDECAR).map_err(|error| {
         let why = match &error.kind {
             // the kind would say once more that it is invalid JSON
             JsonErrorKind::Syntax(why) => format!("{why} at {}", error.path),
@@ -291,16 +328,17 @@ pub(super) fn read(contents: Result<Rc<Vec<u8>>, FileProblem>) -> Events {
         };
         EventsProblem::InvalidJson(why)
     })?;
-    let items = root.get("events").unwrap_or(&root).items().ok_or(EventsProblem::NoList)?;
-    if items.iter().any(|item| item.members().is_none()) {
+    let root = tape.root();
+    let list = root.get("events").unwrap_or(root);
+    if list.items().ok_or(EventsProblem::NoList)?.any(|item| !item.is_object()) {
         return Err(EventsProblem::NoList);
     }
-    let version = root.get("schema_version").and_then(Node::as_number);
+    let version = root.get("schema_version").and_then(Item::as_number);
     let first_version = version.is_some_and(|version| version.as_f64() == 1.0);
-    let source = root.get("source").and_then(Node::as_str).unwrap_or_default();
-    let events = items.iter().map(|item| Event::read(item, first_version));
+    let source = root.get("source").and_then(Item::as_str).unwrap_or_default();
+    let events = list.items().into_iter().flatten().map(|item| Event::read(item, first_version));
     Ok(EventLog {
-        source: python::casefold(source).into_owned(),
+        source: python::casefold(&source).into_owned(),
         events: events.filter(|event| event.kind != EventKind::Event).collect(),
     })
 }

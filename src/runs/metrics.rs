@@ -1,6 +1,8 @@
 //! What the run measured: the files beside the answer merged, later ones win, and the measurements in them typed.
 
-use crate::json::{Node, Number};
+use std::borrow::Cow;
+
+use crate::json::Item;
 
 /// Names of the files; a key of a later one replaces that of an earlier one.
 pub(super) const FILE_NAMES: [&str; 4] = ["metadata.json", "timing.json", "outputs/metrics.json", "metrics.json"];
@@ -48,7 +50,7 @@ impl Signal {
     }
 
     /// Whether a value is one that this signal can have.
-    fn accepts(self, value: &Node<'_>) -> bool {
+    fn accepts(self, value: Item<'_, '_>) -> bool {
         match self {
             Self::SkillInvoked => value.as_bool().is_some(),
             _ => measured_number(value).is_some(),
@@ -77,7 +79,7 @@ pub struct Metrics {
 
 impl Metrics {
     /// Merges objects; later ones win.
-    pub(super) fn merge(objects: &[&Node<'_>]) -> Self {
+    pub(super) fn merge(objects: &[Item<'_, '_>]) -> Self {
         let merged = Merged(objects);
         let mut unavailable = Vec::new();
         for signal in Signal::ALL {
@@ -89,7 +91,7 @@ impl Metrics {
             merged.measured(signal).and_then(measured_number).or_else(|| merged.plain_number(keys))
         };
         let invoked = merged.measured(Signal::SkillInvoked).or_else(|| merged.get("skill_invoked"));
-        let evidence = merged.get("skill_invocation_evidence").and_then(Node::items).unwrap_or_default();
+        let evidence = merged.get("skill_invocation_evidence").and_then(Item::items).into_iter().flatten();
         let milliseconds = merged.measured(Signal::ElapsedMilliseconds).and_then(measured_number);
         let milliseconds = milliseconds.map(|milliseconds| milliseconds / 1000.0);
         let elapsed_seconds = milliseconds
@@ -97,8 +99,8 @@ impl Metrics {
             .or_else(|| merged.plain_number(&["elapsed_ms", "duration_ms"]).map(|plain| plain / 1000.0));
         Self {
             unavailable,
-            skill_invoked: invoked.and_then(Node::as_bool),
-            skill_evidence: evidence.iter().take(SKILL_EVIDENCE).map(Node::python_str).collect(),
+            skill_invoked: invoked.and_then(Item::as_bool),
+            skill_evidence: evidence.take(SKILL_EVIDENCE).map(Item::python_str).collect(),
             total_tokens: number(Signal::TotalTokens, &["total_tokens"]),
             elapsed_seconds,
             command_count: number(Signal::Commands, &["commands", "command_count"]),
@@ -113,15 +115,15 @@ impl Metrics {
 }
 
 /// What telemetry says about a signal.
-enum Telemetry<'n, 'a> {
-    Value(&'n Node<'a>),
+enum Telemetry<'t, 'a> {
+    Value(Item<'t, 'a>),
     Unavailable(String),
 }
 
-struct Merged<'s, 'n, 'a>(&'s [&'n Node<'a>]);
+struct Merged<'s, 't, 'a>(&'s [Item<'t, 'a>]);
 
-impl<'n, 'a> Merged<'_, 'n, 'a> {
-    fn get(&self, key: &str) -> Option<&'n Node<'a>> {
+impl<'t, 'a> Merged<'_, 't, 'a> {
+    fn get(&self, key: &str) -> Option<Item<'t, 'a>> {
         self.0.iter().rev().find_map(|object| object.get(key))
     }
 
@@ -134,23 +136,26 @@ impl<'n, 'a> Merged<'_, 'n, 'a> {
     }
 
     /// `None` when telemetry does not mention the signal, or calls it available without giving a value.
-    fn telemetry(&self, signal: Signal) -> Option<Telemetry<'n, 'a>> {
+    fn telemetry(&self, signal: Signal) -> Option<Telemetry<'t, 'a>> {
         let name = signal.wire_name();
         let entry = self.get("telemetry")?.get("measurements")?.get(name)?;
-        entry.members()?;
-        let availability = entry.get("availability").and_then(Node::as_str);
-        if availability == Some("available") {
+        if !entry.is_object() {
+            return None;
+        }
+        let availability = entry.get("availability").and_then(Item::as_str);
+        if availability.as_deref() == Some("available") {
             let value = entry.get("value").filter(|value| !value.is_null())?;
             return Some(match signal.accepts(value) {
                 true => Telemetry::Value(value),
                 false => Telemetry::Unavailable(format!("invalid_v3_{name}")),
             });
         }
-        let reason = entry.get("reason").filter(|reason| reason.is_truthy()).map(Node::python_str);
-        Some(Telemetry::Unavailable(reason.unwrap_or_else(|| availability.unwrap_or("unavailable").to_owned())))
+        let reason = entry.get("reason").filter(|reason| reason.is_truthy()).map(Item::python_str);
+        let reason = reason.or(availability.map(Cow::into_owned)).unwrap_or_else(|| "unavailable".to_owned());
+        Some(Telemetry::Unavailable(reason))
     }
 
-    fn measured(&self, signal: Signal) -> Option<&'n Node<'a>> {
+    fn measured(&self, signal: Signal) -> Option<Item<'t, 'a>> {
         match self.telemetry(signal) {
             Some(Telemetry::Value(value)) => Some(value),
             _ => None,
@@ -159,8 +164,8 @@ impl<'n, 'a> Merged<'_, 'n, 'a> {
 }
 
 /// A number that can be a measurement: finite and not negative.
-fn measured_number(node: &Node<'_>) -> Option<f64> {
-    node.as_number().map(Number::as_f64).filter(|number| number.is_finite() && *number >= 0.0)
+fn measured_number(item: Item<'_, '_>) -> Option<f64> {
+    item.as_number().map(|number| number.as_f64()).filter(|number| number.is_finite() && *number >= 0.0)
 }
 
 #[cfg(test)]
@@ -172,8 +177,8 @@ pub(crate) mod testing {
 
     /// Merges objects as if they were the files, in order.
     pub(crate) fn metrics(texts: &[&str]) -> Metrics {
-        let objects: Vec<_> = texts.iter().map(|text| json::parse(text, json::Limits::SIDECAR).unwrap()).collect();
-        Metrics::merge(&objects.iter().collect::<Vec<_>>())
+        let tapes: Vec<_> = texts.iter().map(|text| json::Tape::read(text, json::Limits::SIDECAR).unwrap()).collect();
+        Metrics::merge(&tapes.iter().map(json::Tape::root).collect::<Vec<_>>())
     }
 }
 

@@ -1,7 +1,9 @@
 //! The JSON files beside an answer: what they say about the run, and whether the run finished.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use skill_lift_contract::UnscoredReason;
 use skill_lift_text::python;
 
@@ -9,7 +11,7 @@ use super::directory::{FileProblem, RunDirectory};
 use super::limits::Limits;
 use super::metrics::{FILE_NAMES, Metrics};
 use super::warning::WarningCode;
-use crate::json::{self, Member, Node, Span, Value};
+use crate::json::{self, Item, Node, Tape, Value};
 
 /// Names of the files, in the order in which the first one there becomes the row's metadata.
 const NAMES: [&str; 4] = ["metadata.json", "timing.json", "metrics.json", "outputs/metrics.json"];
@@ -40,18 +42,63 @@ type SidecarFile = (&'static str, Result<Rc<Vec<u8>>, String>);
 /// The files read as JSON.
 #[derive(Debug)]
 pub struct ParsedSidecars<'a> {
-    row: RowMetadata<'a>,
+    row: RowMetadata,
     /// Every readable object, in the order of [`NAMES`].
-    objects: Vec<(&'static str, Node<'a>)>,
+    objects: Vec<(&'static str, Tape<'a>)>,
 }
 
-/// Where the metadata of the result row stands.
+/// What the metadata of the result row is.
 #[derive(Debug)]
-enum RowMetadata<'a> {
+enum RowMetadata {
     /// The first readable object.
     FirstObject,
-    /// The first file could not be read, or there is none: what stands for it.
-    Other(Node<'a>),
+    /// An object without members: there is no file, or the first one holds another value.
+    Empty,
+    /// The first file cannot be read, and why.
+    Unreadable(String),
+}
+
+/// The metadata of a result row: the first file that is there, as it stands; an object.
+#[derive(Debug, Clone, Copy)]
+pub enum Metadata<'m> {
+    /// As the file has it.
+    Object(Item<'m, 'm>),
+    /// There is none.
+    Empty,
+    /// The file cannot be read, and why.
+    Unreadable(&'m str),
+}
+
+impl<'m> Metadata<'m> {
+    /// The value of a key.
+    pub fn get(self, key: &str) -> Option<Item<'m, 'm>> {
+        match self {
+            Self::Object(object) => object.get(key),
+            Self::Empty | Self::Unreadable(_) => None,
+        }
+    }
+
+    /// The object as a tree.
+    pub fn to_node(self) -> Node<'m> {
+        match self {
+            Self::Object(object) => object.to_node(),
+            Self::Empty | Self::Unreadable(_) => Node::synthetic(Value::Object(Vec::new())),
+        }
+    }
+}
+
+impl Serialize for Metadata<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Object(object) => object.serialize(serializer),
+            Self::Empty => serializer.serialize_map(Some(0))?.end(),
+            Self::Unreadable(why) => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry("metadata_error", why)?;
+                map.end()
+            }
+        }
+    }
 }
 
 /// Whether a run finished.
@@ -86,8 +133,8 @@ impl Sidecars {
 
     /// Reads the JSON. Says in `directory` what cannot be read and what contradicts.
     pub fn parse<'a>(&'a self, directory: &mut RunDirectory) -> ParsedSidecars<'a> {
-        let mut objects: Vec<(&'static str, Node<'a>)> = Vec::new();
-        let mut row: Option<RowMetadata<'a>> = None;
+        let mut objects: Vec<(&'static str, Tape<'a>)> = Vec::new();
+        let mut row = None;
         for (name, contents) in &self.files {
             let parsed = match contents {
                 Err(problem) => Err(problem.clone()),
@@ -97,60 +144,52 @@ impl Sidecars {
                 }),
             };
             let this = match parsed {
-                Ok(node) if node.members().is_some() => {
-                    objects.push((name, node));
+                Ok(tape) if tape.root().is_object() => {
+                    objects.push((name, tape));
                     RowMetadata::FirstObject
                 }
-                Ok(_) => RowMetadata::Other(empty_object()),
-                Err(message) => RowMetadata::Other(metadata_error(message)),
+                Ok(_) => RowMetadata::Empty,
+                Err(message) => RowMetadata::Unreadable(message),
             };
             row.get_or_insert(this);
         }
-        let named = |name: &&str| objects.iter().find(|(known, _)| known == name).map(|(_, node)| node);
+        let named = |name: &&str| objects.iter().find(|(known, _)| known == name).map(|(_, tape)| tape.root());
         directory.know_metrics(Metrics::merge(&FILE_NAMES.iter().filter_map(named).collect::<Vec<_>>()));
-        ParsedSidecars { row: row.unwrap_or_else(|| RowMetadata::Other(empty_object())), objects }
+        ParsedSidecars { row: row.unwrap_or(RowMetadata::Empty), objects }
     }
 }
 
-fn parse_file<'a>(name: &str, bytes: &'a [u8]) -> Result<Node<'a>, String> {
+fn parse_file<'a>(name: &str, bytes: &'a [u8]) -> Result<Tape<'a>, String> {
     let invalid = || format!("invalid JSON in {name}");
     let text = std::str::from_utf8(bytes).map_err(|_| invalid())?;
-    json::parse(text, json::Limits::SIDECAR).map_err(|_| invalid())
+    Tape::read(text, json::Limits::SIDECAR).map_err(|_| invalid())
 }
 
-fn empty_object<'a>() -> Node<'a> {
-    Node::synthetic(Value::Object(Vec::new()))
-}
-
-fn metadata_error<'a>(message: String) -> Node<'a> {
-    let value = Node::synthetic(Value::String(message.into()));
-    Node::synthetic(Value::Object(vec![Member { key: "metadata_error".into(), key_span: Span::default(), value }]))
-}
-
-impl<'a> ParsedSidecars<'a> {
-    /// The metadata of the result row: the first file that is there, as it stands; an object.
-    pub fn row(&self) -> &Node<'a> {
+impl ParsedSidecars<'_> {
+    /// The metadata of the result row.
+    pub fn row(&self) -> Metadata<'_> {
         match &self.row {
-            RowMetadata::FirstObject => &self.objects[0].1,
-            RowMetadata::Other(node) => node,
+            RowMetadata::FirstObject => Metadata::Object(self.objects[0].1.root()),
+            RowMetadata::Empty => Metadata::Empty,
+            RowMetadata::Unreadable(why) => Metadata::Unreadable(why),
         }
     }
 
     /// A non-empty string of the row's metadata.
-    pub fn row_text(&self, key: &str) -> Option<&str> {
-        self.row().get(key).and_then(Node::as_str).filter(|text| !text.is_empty())
+    pub fn row_text(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.row().get(key).and_then(Item::as_str).filter(|text| !text.is_empty())
     }
 
     /// The keys to which two files give different values, with the names of the files.
     pub fn conflicts(&self) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
-        for (index, (name, node)) in self.objects.iter().enumerate() {
-            for member in node.members().unwrap_or_default() {
+        for (index, (name, tape)) in self.objects.iter().enumerate().skip(1) {
+            for (key, value) in tape.root().members().into_iter().flatten() {
+                let key = key.as_str().unwrap_or_default();
                 let earlier = &self.objects[..index];
-                let other =
-                    earlier.iter().find(|(_, o)| o.get(&member.key).is_some_and(|value| *value != member.value));
+                let other = earlier.iter().find(|(_, o)| o.root().get(&key).is_some_and(|other| other != value));
                 if let Some((other, _)) = other {
-                    found.push(format!("`{}` in {other} and {name}", member.key));
+                    found.push(format!("`{key}` in {other} and {name}"));
                 }
             }
         }
@@ -169,17 +208,17 @@ impl<'a> ParsedSidecars<'a> {
             }
         };
         let mut succeeded = false;
-        for (_, node) in self.sources() {
-            let timed_out = node.get("timed_out").is_some_and(Node::is_truthy)
-                || node.get("timeout").and_then(Node::as_bool) == Some(true);
-            let failed = node.get("returncode").is_some_and(|code| !is_success(code));
+        for item in self.sources() {
+            let timed_out = item.get("timed_out").is_some_and(Item::is_truthy)
+                || item.get("timeout").and_then(Item::as_bool) == Some(true);
+            let failed = item.get("returncode").is_some_and(|code| !is_success(code));
             if timed_out {
                 add(UnscoredReason::TimedOut);
             } else if failed {
                 add(UnscoredReason::ExecutorError);
             }
-            succeeded |= node.get("returncode").is_some_and(|code| code.as_number().is_some() && is_success(code))
-                && node.get("invocation_state").and_then(Node::as_str) == Some("complete");
+            succeeded |= item.get("returncode").is_some_and(|code| code.as_number().is_some() && is_success(code))
+                && item.get("invocation_state").and_then(Item::as_str).as_deref() == Some("complete");
         }
         if let Some(answer) = answer
             && !succeeded
@@ -200,21 +239,17 @@ impl<'a> ParsedSidecars<'a> {
 
     /// Whether some file has a number under `timeout`.
     pub fn has_time_limit(&self) -> bool {
-        self.objects.iter().any(|(_, node)| node.get("timeout").is_some_and(|value| value.as_number().is_some()))
+        self.sources().any(|item| item.get("timeout").is_some_and(|value| value.as_number().is_some()))
     }
 
-    fn sources(&self) -> impl Iterator<Item = (&'static str, &Node<'_>)> {
-        self.objects.iter().map(|(name, node)| (*name, node))
+    fn sources(&self) -> impl Iterator<Item = Item<'_, '_>> {
+        self.objects.iter().map(|(_, tape)| tape.root())
     }
 }
 
 /// A return code that means success: zero in any spelling, `false`, or nothing recorded.
-fn is_success(code: &Node<'_>) -> bool {
-    match &code.value {
-        Value::Null | Value::Bool(false) => true,
-        Value::Number(number) => number.as_f64() == 0.0,
-        _ => false,
-    }
+fn is_success(code: Item<'_, '_>) -> bool {
+    code.is_null() || code.as_bool() == Some(false) || code.as_number().is_some_and(|number| number.as_f64() == 0.0)
 }
 
 #[cfg(test)]
@@ -223,8 +258,8 @@ mod tests {
 
     fn execution(files: &[(&'static str, &str)], answer: &str) -> Vec<&'static str> {
         let objects =
-            files.iter().map(|(name, text)| (*name, json::parse(text, json::Limits::SIDECAR).unwrap())).collect();
-        let parsed = ParsedSidecars { row: RowMetadata::Other(empty_object()), objects };
+            files.iter().map(|(name, text)| (*name, Tape::read(text, json::Limits::SIDECAR).unwrap())).collect();
+        let parsed = ParsedSidecars { row: RowMetadata::Empty, objects };
         parsed.execution(Some(answer)).reasons.into_iter().map(UnscoredReason::code).collect()
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use skill_lift_text::python;
 
 use super::{Event, EventKind, EventStatus, OUTPUT_CHARACTERS, first_characters, join_filled, words};
-use crate::json::{Member, Node, Number, Value};
+use crate::json::{Item, Member, Node, Number, Value};
 
 /// Objects inside a record whose fields count as the record's own, in this order.
 const CONTAINERS: [&str; 7] = ["message", "delta", "data", "item", "tool_input", "input", "details"];
@@ -20,20 +20,21 @@ const READ_TOOLS: [&str; 2] = ["read", "read_file"];
 const WRITE_TOOLS: [&str; 5] = ["write", "edit", "multiedit", "notebookedit", "write_file"];
 
 /// The event that a raw record shows.
-pub(super) fn event(record: &Node<'_>, first_version: bool) -> Event {
-    let record = Record(record);
+pub(super) fn event(item: Item<'_, '_>, first_version: bool) -> Event {
+    let node = item.to_node();
+    let record = Record(&node);
     let kind_words = record.kind_words();
     let command = record.command();
     let path = record.text(&["path", "file", "file_path"]);
     let content = record.text(&["content", "text", "message"]);
     let mut name = record.text(&["tool", "tool_name", "toolName", "name"]);
-    let status = EventStatus::read(record.lifecycle(&["status", "state"]), &record.kind_name(), first_version);
+    let status = EventStatus::read(record.lifecycle(&["status", "state"]).into(), &record.kind_name(), first_version);
     let shown = Shown { kind_words: &kind_words, command: &command, path: &path, content: &content, name: &name };
     let kind = record.classify(&shown, status);
     if kind == EventKind::Command && name.is_empty() {
         name = "bash".to_owned();
     }
-    let summary = record.0.get("input_summary").map(words).unwrap_or_default();
+    let summary = item.get("input_summary").map(words).unwrap_or_default();
     let input = [summary, command, path.clone(), first_characters(&content, CONTENT_CHARACTERS).to_owned()]
         .into_iter()
         .find(|text| !text.is_empty())
