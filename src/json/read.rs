@@ -206,9 +206,15 @@ impl<'a, B: Build<'a>> Reader<'a, B> {
         self.bytes.get(self.at).copied()
     }
 
+    #[inline(always)]
     fn skip_space(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
+            // most of it is indentation
+            if let Some(bytes) = self.bytes[self.at..].first_chunk() {
+                let others = u64::from_le_bytes(*bytes) ^ (ONES * u64::from(b' '));
+                self.at += others.trailing_zeros() as usize / 8;
+            }
         }
     }
 
@@ -411,35 +417,51 @@ impl<'a, B: Build<'a>> Reader<'a, B> {
         }
     }
 
+    /// A string. Inlined, so that the usual one, without escapes, stays in registers.
+    #[inline(always)]
     fn string(&mut self) -> Option<Cow<'a, str>> {
+        let start = self.at + 1;
+        let end = self.end_of_plain(start);
+        if self.bytes.get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return Some(Cow::Borrowed(&self.text[start..end]));
+        }
+        self.string_with_escapes()
+    }
+
+    /// Where a quote, a backslash or a control character stands, or the text ends.
+    #[inline(always)]
+    fn end_of_plain(&self, start: usize) -> usize {
+        let mut at = start;
+        while let Some(bytes) = self.bytes[at..].first_chunk() {
+            match first_special(u64::from_le_bytes(*bytes)) {
+                None => at += 8,
+                Some(offset) => return at + offset,
+            }
+        }
+        let rest = &self.bytes[at..];
+        at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)).unwrap_or(rest.len())
+    }
+
+    fn string_with_escapes(&mut self) -> Option<Cow<'a, str>> {
         let opening = self.at;
-        self.at += 1;
-        let mut owned: Option<String> = None;
-        let mut kept = self.at;
+        let mut text = String::new();
+        let mut kept = opening + 1;
+        self.at = kept;
         loop {
-            let rest = &self.bytes[self.at..];
-            self.at += rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)).unwrap_or(rest.len());
+            self.at = self.end_of_plain(self.at);
+            text.push_str(&self.text[kept..self.at]);
             match self.peek() {
                 None => {
                     self.at = opening;
                     return self.syntax("a string that starts here has no end");
                 }
                 Some(b'"') => {
-                    let tail = &self.text[kept..self.at];
                     self.at += 1;
-                    return Some(match owned {
-                        None => Cow::Borrowed(tail),
-                        Some(mut text) => {
-                            text.push_str(tail);
-                            Cow::Owned(text)
-                        }
-                    });
+                    return Some(Cow::Owned(text));
                 }
                 Some(b'\\') => {
-                    let text = owned.get_or_insert_default();
-                    text.push_str(&self.text[kept..self.at]);
-                    let character = self.escape()?;
-                    owned.get_or_insert_default().push(character);
+                    text.push(self.escape()?);
                     kept = self.at;
                 }
                 Some(_) => return self.syntax("control character in a string; write it as an escape"),
@@ -516,6 +538,24 @@ impl<'a> Build<'a> for StringBuilder<'a> {
     }
 }
 
+/// A one in each byte.
+const ONES: u64 = u64::MAX / 0xff;
+
+/// Which of eight bytes, the first in the lowest ones, is a quote, a backslash or a control character.
+///
+/// The borrow of a subtraction can mark a byte wrongly only above one that is marked rightly (Warren, Hacker's Delight,
+/// section 6-1), so that the lowest mark is right.
+#[inline(always)]
+fn first_special(bytes: u64) -> Option<usize> {
+    const HIGH: u64 = ONES << 7;
+    let zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes;
+    let quote = zero(bytes ^ (ONES * u64::from(b'"')));
+    let backslash = zero(bytes ^ (ONES * u64::from(b'\\')));
+    let control = bytes.wrapping_sub(ONES * 0x20) & !bytes;
+    let marks = (quote | backslash | control) & HIGH;
+    (marks != 0).then(|| marks.trailing_zeros() as usize / 8)
+}
+
 fn is_plain_key(key: &str) -> bool {
     !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
 }
@@ -539,6 +579,20 @@ mod tests {
         let span = items[1].span;
         assert_eq!(&text[span.start..span.end], "-2.5e3");
         assert_eq!(node.python_repr(), "{'a': [1, -2500.0, 'xé😀'], 'b': None}");
+    }
+
+    #[test]
+    fn strings_end_where_a_byte_wise_search_ends_them() {
+        for byte in 0..=u8::MAX {
+            for place in 0..8 {
+                for filler in [0x20, 0x21, 0x23, 0x5b, 0x5d, 0x7f, 0x80, 0xa2, 0xdc, 0xff] {
+                    let mut bytes = [filler; 8];
+                    bytes[place] = byte;
+                    let expected = bytes.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
+                    assert_eq!(first_special(u64::from_le_bytes(bytes)), expected, "{bytes:?}");
+                }
+            }
+        }
     }
 
     #[test]
