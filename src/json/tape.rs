@@ -4,14 +4,12 @@
 //! file and a few bytes a value, where a tree costs several times the text.
 
 use std::borrow::Cow;
+use std::io;
 use std::vec::Drain;
-
-use serde::Serialize;
-use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 
 use super::build::{Build, Container, Scalar};
 use super::read::{self, Key};
-use super::{JsonError, Limits, Node, Number, Span, Value};
+use super::{JsonError, Limits, Node, Number, Span, Value, write};
 
 /// A text and the places of its values.
 #[derive(Debug)]
@@ -175,8 +173,13 @@ impl<'t, 'a> Item<'t, 'a> {
 
     /// Whether this is a certain string.
     fn is_string(self, text: &str) -> bool {
-        match self.entry().kind {
-            Kind::Plain => self.inside() == text,
+        let Entry { start, end, kind, .. } = self.entry();
+        match kind {
+            // two quotes around it
+            Kind::Plain => {
+                (end - start) as usize == text.len() + 2
+                    && self.tape.text.as_bytes()[start as usize + 1..].starts_with(text.as_bytes())
+            }
             _ => self.as_str().is_some_and(|own| own == text),
         }
     }
@@ -247,28 +250,63 @@ impl PartialEq for Item<'_, '_> {
     }
 }
 
-impl Serialize for Item<'_, '_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Item<'_, '_> {
+    /// Appends the value in the pretty form of [`super::write::pretty`], as it would stand `depth` levels deep. What was
+    /// written in that form already is copied.
+    pub fn write_pretty(self, bytes: &mut Vec<u8>, depth: usize) -> io::Result<()> {
         match self.entry().kind {
-            Kind::Null => serializer.serialize_unit(),
-            Kind::Bool(value) => serializer.serialize_bool(value),
-            Kind::Number => Number::new(self.text()).serialize(serializer),
-            Kind::Plain => serializer.serialize_str(self.inside()),
-            Kind::Escaped => serializer.serialize_str(&read::string_of(self.text())),
+            Kind::Null | Kind::Bool(_) | Kind::Plain => {
+                bytes.extend_from_slice(self.text().as_bytes());
+                Ok(())
+            }
+            Kind::Number => write::pretty(bytes, &Number::new(self.text()), depth),
+            Kind::Escaped => write::pretty(bytes, &*read::string_of(self.text()), depth),
             Kind::Array => {
-                let mut sequence = serializer.serialize_seq(None)?;
-                self.parts().try_for_each(|item| sequence.serialize_element(&item))?;
-                sequence.end()
+                let mut parts = self.parts();
+                container(bytes, b"[]", depth, |bytes| parts.next().map(|item| item.write_pretty(bytes, depth + 1)))
             }
             Kind::Object => {
-                let mut map = serializer.serialize_map(None)?;
-                if let Some(mut members) = self.members() {
-                    members.try_for_each(|(key, value)| map.serialize_entry(&key, &value))?;
-                }
-                map.end()
+                let mut parts = self.parts();
+                container(bytes, b"{}", depth, |bytes| {
+                    let (key, value) = parts.next().zip(parts.next())?;
+                    let key = key.write_pretty(bytes, depth + 1);
+                    bytes.extend_from_slice(b": ");
+                    Some(key.and_then(|()| value.write_pretty(bytes, depth + 1)))
+                })
             }
         }
     }
+}
+
+/// Writes parts between brackets, each on a line of its own. `part` writes the next one, if there is one.
+fn container(
+    bytes: &mut Vec<u8>,
+    brackets: &[u8; 2],
+    depth: usize,
+    mut part: impl FnMut(&mut Vec<u8>) -> Option<io::Result<()>>,
+) -> io::Result<()> {
+    bytes.push(brackets[0]);
+    let mut is_empty = true;
+    loop {
+        let before = bytes.len();
+        if !is_empty {
+            bytes.push(b',');
+        }
+        write::new_line(bytes, depth + 1)?;
+        match part(bytes) {
+            Some(written) => written?,
+            None => {
+                bytes.truncate(before);
+                break;
+            }
+        }
+        is_empty = false;
+    }
+    if !is_empty {
+        write::new_line(bytes, depth)?;
+    }
+    bytes.push(brackets[1]);
+    Ok(())
 }
 
 #[cfg(test)]
@@ -310,14 +348,10 @@ mod tests {
             assert_eq!(tape.root().to_node(), node, "{text}");
             assert_eq!(tape.root().python_str(), node.python_str(), "{text}");
             assert_eq!(tape.root().is_truthy(), node.is_truthy(), "{text}");
-            let written = |value: &dyn Fn(&mut Vec<u8>)| {
-                let mut bytes = Vec::new();
-                value(&mut bytes);
-                String::from_utf8(bytes).unwrap()
-            };
-            let of_tape = written(&|out| crate::json::write::pretty(out, &tape.root(), 2).unwrap());
-            let of_node = written(&|out| crate::json::write::pretty(out, &node, 2).unwrap());
-            assert_eq!(of_tape, of_node);
+            let (mut of_tape, mut of_node) = (Vec::new(), Vec::new());
+            tape.root().write_pretty(&mut of_tape, 2).unwrap();
+            write::pretty(&mut of_node, &node, 2).unwrap();
+            assert_eq!(String::from_utf8(of_tape), String::from_utf8(of_node));
         }
     }
 

@@ -14,8 +14,9 @@ use crate::judge::merge::ScoreScale;
 use crate::runs::sidecar::Metadata;
 use crate::suite::{Case, EvalIntent, Split};
 
+/// What stands before the metadata in a row.
 #[derive(Serialize)]
-struct ResultRow<'a> {
+struct RowBeginning<'a> {
     case_id: &'a str,
     split: Split,
     kind: &'a str,
@@ -58,7 +59,11 @@ struct ResultRow<'a> {
     assertions: Vec<Assertion<'a>>,
     qualitative_assertions: Vec<Assertion<'a>>,
     deferred_judge_tasks: usize,
-    metadata: Metadata<'a>,
+}
+
+/// What stands behind the metadata in a row.
+#[derive(Serialize)]
+struct RowEnd<'a> {
     grading_availability: &'static str,
     blocked_assertions: Vec<Blocked<'a>>,
     empty_output: bool,
@@ -219,7 +224,7 @@ pub fn format(run: &GradedRun, case: &Case, run_base: &str, metadata: Metadata<'
     let rated = !run.has_no_rates();
     let rate = |rate: Rate| if rated { rate.value(vetoed) } else { None };
     let combined = tally.combined();
-    let row = ResultRow {
+    let row = RowBeginning {
         case_id: &case.id,
         split: case.split,
         kind: &case.kind,
@@ -271,7 +276,8 @@ pub fn format(run: &GradedRun, case: &Case, run_base: &str, metadata: Metadata<'
         assertions: run.objective.iter().map(Assertion).collect(),
         qualitative_assertions: run.qualitative.iter().map(Assertion).collect(),
         deferred_judge_tasks: run.deferred.len(),
-        metadata,
+    };
+    let end = RowEnd {
         grading_availability: run.availability().word(),
         blocked_assertions: run
             .blocked_rows()
@@ -285,5 +291,20 @@ pub fn format(run: &GradedRun, case: &Case, run_base: &str, metadata: Metadata<'
     };
     let mut bytes = Vec::with_capacity(USUAL_BYTES);
     write::pretty(&mut bytes, &row, DEPTH)?;
+    reopen(&mut bytes, DEPTH)?;
+    bytes.extend_from_slice(b"\"metadata\": ");
+    metadata.write_pretty(&mut bytes, DEPTH + 1)?;
+    let opening = bytes.len();
+    write::pretty(&mut bytes, &end, DEPTH)?;
+    // the members of the second object go on where the first one was reopened
+    bytes[opening] = b',';
     Ok(bytes)
+}
+
+/// Takes the end off a filled object that stands `depth` levels deep, so that one more member can follow.
+fn reopen(bytes: &mut Vec<u8>, depth: usize) -> io::Result<()> {
+    let closing = "\n".len() + 2 * depth + "}".len();
+    bytes.truncate(bytes.len() - closing);
+    bytes.push(b',');
+    write::new_line(bytes, depth + 1)
 }

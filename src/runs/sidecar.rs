@@ -1,9 +1,10 @@
 //! The JSON files beside an answer: what they say about the run, and whether the run finished.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::rc::Rc;
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
 use skill_lift_contract::UnscoredReason;
 use skill_lift_text::python;
 
@@ -11,7 +12,7 @@ use super::directory::{FileProblem, RunDirectory};
 use super::limits::Limits;
 use super::metrics::{FILE_NAMES, Metrics};
 use super::warning::WarningCode;
-use crate::json::{self, Item, Node, Tape, Value};
+use crate::json::{self, Item, Node, Tape, Value, write};
 
 /// Names of the files, in the order in which the first one there becomes the row's metadata.
 const NAMES: [&str; 4] = ["metadata.json", "timing.json", "metrics.json", "outputs/metrics.json"];
@@ -78,25 +79,23 @@ impl<'m> Metadata<'m> {
         }
     }
 
+    /// Appends the object in the pretty form, as it would stand `depth` levels deep.
+    ///
+    /// # Errors
+    /// Never in practice: the bytes go to memory.
+    pub fn write_pretty(self, bytes: &mut Vec<u8>, depth: usize) -> io::Result<()> {
+        match self {
+            Self::Object(object) => object.write_pretty(bytes, depth),
+            Self::Empty => bytes.write_all(b"{}"),
+            Self::Unreadable(why) => write::pretty(bytes, &BTreeMap::from([("metadata_error", why)]), depth),
+        }
+    }
+
     /// The object as a tree.
     pub fn to_node(self) -> Node<'m> {
         match self {
             Self::Object(object) => object.to_node(),
             Self::Empty | Self::Unreadable(_) => Node::synthetic(Value::Object(Vec::new())),
-        }
-    }
-}
-
-impl Serialize for Metadata<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Object(object) => object.serialize(serializer),
-            Self::Empty => serializer.serialize_map(Some(0))?.end(),
-            Self::Unreadable(why) => {
-                let mut map = serializer.serialize_map(Some(1))?;
-                map.serialize_entry("metadata_error", why)?;
-                map.end()
-            }
         }
     }
 }
