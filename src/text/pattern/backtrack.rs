@@ -29,21 +29,19 @@ struct Exceeded;
 /// No match starts before `earliest`.
 pub(super) fn search(program: &Program, text: &str, earliest: usize) -> Search {
     let mut machine = Machine::new(program, text);
-    let mut start = earliest;
     if program.anchored && earliest > 0 {
         return Search::NoMatch;
     }
-    loop {
-        match machine.match_at(start) {
-            Ok(Some(end)) => return Search::Match(start..end),
+    let mut start = Some(earliest);
+    while let Some(candidate) = start.and_then(|start| machine.next_candidate(start)) {
+        match machine.match_at(candidate) {
+            Ok(Some(end)) => return Search::Match(candidate..end),
             Ok(None) => {}
             Err(Exceeded) => return Search::BudgetExceeded,
         }
-        match machine.character_at(start) {
-            Some(character) if !program.anchored => start += character.len_utf8(),
-            _ => return Search::NoMatch,
-        }
+        start = machine.following(candidate);
     }
+    Search::NoMatch
 }
 
 /// The match of `program` that starts at `start`.
@@ -101,12 +99,28 @@ impl<'p, 't> Machine<'p, 't> {
         self.text.get(..position)?.chars().next_back()
     }
 
-    fn may_begin(&self, start: usize) -> bool {
+    /// The place after the character at a place where a match was looked for.
+    fn following(&self, start: usize) -> Option<usize> {
+        if self.program.anchored {
+            return None;
+        }
+        self.character_at(start).map(|character| start + character.len_utf8())
+    }
+
+    /// The first place from `start` on where a match can begin, as far as its first character and position tell.
+    fn next_candidate(&self, start: usize) -> Option<usize> {
         let Program { first, begins_at, .. } = self.program;
-        let right_character = first
-            .as_ref()
-            .is_none_or(|first| self.character_at(start).is_some_and(|character| first.contains(character.into())));
-        right_character && begins_at.is_none_or(|wanted| self.is_at(wanted, start))
+        let mut start = Some(start);
+        while let Some(place) = start {
+            let character = self.character_at(place);
+            let right_character =
+                first.as_ref().is_none_or(|first| character.is_some_and(|character| first.contains(character.into())));
+            if right_character && begins_at.is_none_or(|wanted| self.is_at(wanted, place)) {
+                break;
+            }
+            start = self.following(place);
+        }
+        start
     }
 
     fn accepts(&self, single: Single, character: char) -> bool {
@@ -235,9 +249,6 @@ impl<'p, 't> Machine<'p, 't> {
 
     /// The end of the match that begins at `start`.
     fn match_at(&mut self, start: usize) -> Result<Option<usize>, Exceeded> {
-        if !self.may_begin(start) {
-            return Ok(None);
-        }
         self.registers.fill(UNSET);
         self.alternatives.clear();
         self.changes.clear();
@@ -491,7 +502,12 @@ impl<'p, 't> Machine<'p, 't> {
             Position::EndOfLine => at_end || before_newline,
             Position::Boundary { ascii, negated } => {
                 let is_word = |character: char| is_word(character) && (!ascii || character.is_ascii());
-                let before = self.character_before(position).is_some_and(is_word);
+                // the byte before is the character before if it is ASCII
+                let before = match position.checked_sub(1).map(|before| bytes[before]) {
+                    None => false,
+                    Some(byte) if byte.is_ascii() => is_word(char::from(byte)),
+                    Some(_) => self.character_before(position).is_some_and(is_word),
+                };
                 let after = self.character_at(position).is_some_and(is_word);
                 !bytes.is_empty() && (before != after) != negated
             }
