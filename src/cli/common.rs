@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use skill_lift_contract::ContentDigest;
 
 use super::output::{Color, fail, message_style, warn_line};
-use crate::grade::GradeOptions;
+use crate::grade::{GradeOptions, Unobserved};
 use crate::judge::Verdicts;
 use crate::pipeline::{Evaluated, Products, Request, WarningLog, evaluate};
 use crate::report::numbers::counted;
@@ -54,6 +54,23 @@ enum DuplicateChoice {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum UnobservedChoice {
+    /// It fails.
+    Fail,
+    /// It enters no count; its row says that it is undecided.
+    Exclude,
+}
+
+impl From<UnobservedChoice> for Unobserved {
+    fn from(choice: UnobservedChoice) -> Self {
+        match choice {
+            UnobservedChoice::Fail => Self::Fail,
+            UnobservedChoice::Exclude => Self::Exclude,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum DialectChoice {
     /// Suites in `evals/shared-benchmark.json`.
     SharedBenchmark,
@@ -80,6 +97,9 @@ pub struct Common {
     /// Count soft checks like gates.
     #[arg(long)]
     strict: bool,
+    /// What becomes of a check whose evidence is missing: no trace, no --allow-scripts, no --embed-cmd.
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "fail")]
+    unobserved: UnobservedChoice,
     /// Turn warnings of the strict contract into errors.
     #[arg(long)]
     strict_contract: bool,
@@ -286,6 +306,7 @@ impl Common {
     fn grade_options(&self, limits: &Limits) -> GradeOptions {
         GradeOptions {
             strict: self.strict,
+            unobserved: self.unobserved.into(),
             artifact_bytes: limits.artifact_bytes,
             events_bytes: Limits::mebibytes(self.limits.max_events_mib),
             allow_scripts: self.allow_scripts,
@@ -342,6 +363,7 @@ impl Common {
             ("strict", flag(self.strict)),
             ("strict-contract", flag(self.strict_contract)),
             ("strict-layout", flag(self.strict_layout)),
+            ("unobserved", (self.unobserved == UnobservedChoice::Exclude).then(|| json!("exclude"))),
             ("variant", changed(&self.variants, &Vec::new()).filter(|_| self.variants != suite.variants)),
         ];
         flags.into_iter().chain(self.limits.options()).filter_map(|(name, value)| Some((name, value?))).collect()

@@ -12,7 +12,9 @@ mod run;
 pub mod tally;
 mod tree;
 
-pub use outcome::{AssertionRow, Availability, ErrorReason, Judgement, Normalization, NormalizedText, Outcome};
-pub use run::{DeferredJudgement, GradeOptions, GradedRun, RunView, Subject, grade_run};
+pub use outcome::{
+    AssertionRow, Availability, ErrorReason, Judgement, Normalization, NormalizedText, Outcome, UndecidedReason,
+};
+pub use run::{DeferredJudgement, GradeOptions, GradedRun, RunView, Subject, Unobserved, grade_run};
 pub use tally::{Rate, RunTally, TurnTally};
 pub use tree::{GradedWith, Tree, TreeError, grade_tree};

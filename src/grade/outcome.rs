@@ -28,6 +28,22 @@ impl ErrorReason {
     }
 }
 
+/// Why a check came to no decision although the program could finish it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UndecidedReason {
+    /// What it looks at was not recorded, or may not be looked at.
+    Unobserved,
+}
+
+impl UndecidedReason {
+    /// The code in reports.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Unobserved => "unobserved",
+        }
+    }
+}
+
 /// The state of a check. Only [`Outcome::Pass`] and [`Outcome::Fail`] enter a rate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
@@ -35,6 +51,8 @@ pub enum Outcome {
     Pass,
     /// It does not hold, or its evidence is missing.
     Fail,
+    /// It came to no decision.
+    Undecided(UndecidedReason),
     /// The program could not finish it.
     Error(ErrorReason),
     /// Something it depends on does not hold. Leaves every count.
@@ -62,7 +80,7 @@ impl Outcome {
             Self::Pass => Some(true),
             Self::Fail => Some(false),
             Self::Skipped { passed, .. } => Some(*passed),
-            Self::Error(_) | Self::Unsupported => None,
+            Self::Undecided(_) | Self::Error(_) | Self::Unsupported => None,
         }
     }
 
@@ -71,6 +89,7 @@ impl Outcome {
         match self {
             Self::Pass => "pass",
             Self::Fail => "fail",
+            Self::Undecided(_) => "undecided",
             Self::Error(_) => "error",
             Self::Skipped { .. } => "skipped",
             Self::Unsupported => "unsupported",
@@ -80,6 +99,7 @@ impl Outcome {
     /// Why it is neither passed nor failed.
     pub fn reason(&self) -> Option<&str> {
         match self {
+            Self::Undecided(reason) => Some(reason.code()),
             Self::Error(reason) => Some(reason.code()),
             Self::Skipped { reason, .. } => Some(reason),
             Self::Unsupported => Some("unsupported_assertion"),
@@ -93,7 +113,7 @@ impl Outcome {
 pub enum Availability {
     /// Yes.
     Complete,
-    /// No; the check failed because its evidence is missing, or could not be finished.
+    /// No; its evidence is missing, or it could not be finished.
     Partial,
 }
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::answer::Answer;
 use super::checks::{self, Evidence, Finding};
-use super::outcome::{AssertionRow, Availability, Judgement, Outcome, capped_evidence};
-use super::run::{DeferredJudgement, GradeOptions, Subject};
+use super::outcome::{AssertionRow, Availability, Judgement, Outcome, UndecidedReason, capped_evidence};
+use super::run::{DeferredJudgement, GradeOptions, Subject, Unobserved};
 use crate::json::Node;
 use crate::judge::{JudgeResultsError, merge, task_id};
 use crate::runs::{RunDirectory, TurnEvidence};
@@ -187,6 +187,11 @@ impl<'a> Grading<'a> {
             finding.require_at_least(score, at_least);
         }
         let Finding { outcome, evidence, score, comparison, normalization, availability, autojunk_fired } = finding;
+        let outcome = match (outcome, self.options.unobserved) {
+            // absence of evidence must not turn a gate green
+            (Outcome::Undecided(UndecidedReason::Unobserved), Unobserved::Fail) => Outcome::Fail,
+            (outcome, _) => outcome,
+        };
         let score = score.or_else(|| outcome.passed().map(|passed| if passed { 1.0 } else { 0.0 }));
         self.push(AssertionRow {
             name: row_name(assertion, turn),
@@ -271,7 +276,7 @@ impl<'a> Grading<'a> {
                         Outcome::Pass => return None,
                         Outcome::Fail => "failed",
                         Outcome::Skipped { .. } => "skipped",
-                        Outcome::Error(_) | Outcome::Unsupported => "unresolved",
+                        Outcome::Undecided(_) | Outcome::Error(_) | Outcome::Unsupported => "unresolved",
                     };
                     Some(format!("prerequisite '{target}' {word}"))
                 });

@@ -16,11 +16,23 @@ use crate::runs::sidecar::{Metadata, ParsedSidecars};
 use crate::runs::{Output, RunDirectory, RunEvidence, RunSlot, RunWarning, TurnEvidence, WarningCode};
 use crate::suite::{AssertionType, Case, OracleTier, Severity, Suite};
 
+/// What becomes of a check that could not be observed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Unobserved {
+    /// It fails and counts.
+    #[default]
+    Fail,
+    /// It is undecided and enters no count.
+    Exclude,
+}
+
 /// How runs are graded.
 #[derive(Debug, Clone)]
 pub struct GradeOptions {
     /// Soft checks count like gates.
     pub strict: bool,
+    /// What becomes of checks that could not be observed.
+    pub unobserved: Unobserved,
     /// Bytes of a file that a check may read.
     pub artifact_bytes: u64,
     /// Bytes of an event file.
@@ -45,6 +57,7 @@ impl Default for GradeOptions {
     fn default() -> Self {
         Self {
             strict: false,
+            unobserved: Unobserved::Fail,
             artifact_bytes: 64 << 20,
             events_bytes: 64 << 20,
             allow_scripts: false,

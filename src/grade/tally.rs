@@ -85,7 +85,7 @@ impl RunTally {
                 Outcome::Pass => true,
                 Outcome::Fail => false,
                 // neither passed nor failed: enters no count, no veto and no mean
-                Outcome::Error(_) | Outcome::Unsupported | Outcome::Skipped { .. } => continue,
+                Outcome::Undecided(_) | Outcome::Error(_) | Outcome::Unsupported | Outcome::Skipped { .. } => continue,
             };
             if row.severity == Severity::Soft {
                 tally.soft.count(passed);
@@ -148,7 +148,7 @@ pub fn turn_tally<'r>(turn: usize, missing_output: bool, rows: impl Iterator<Ite
         match row.outcome {
             Outcome::Pass => checks.count(true),
             Outcome::Fail => checks.count(false),
-            Outcome::Error(_) | Outcome::Unsupported | Outcome::Skipped { .. } => {}
+            Outcome::Undecided(_) | Outcome::Error(_) | Outcome::Unsupported | Outcome::Skipped { .. } => {}
         }
     }
     TurnTally { turn, missing_output, checks }

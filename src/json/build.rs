@@ -17,6 +17,22 @@ pub(super) enum Scalar<'a> {
     String(Cow<'a, str>),
 }
 
+/// How a string is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StringForm {
+    /// As it is read.
+    Plain,
+    /// With escapes.
+    Escaped,
+}
+
+impl StringForm {
+    /// The form of a string that the reader has read: it borrows what has no escapes.
+    pub(super) fn of(text: &Cow<'_, str>) -> Self {
+        if matches!(text, Cow::Borrowed(_)) { Self::Plain } else { Self::Escaped }
+    }
+}
+
 /// What kind of value has parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Container {
@@ -35,7 +51,7 @@ pub(super) trait Build<'a> {
     }
 
     /// A key; its value is what comes next.
-    fn key(&mut self, _span: Span, _key: &Cow<'a, str>) {}
+    fn key(&mut self, _span: Span, _form: StringForm) {}
 
     /// The last value stands in the place of an earlier member with the same key, which is an error that was noted.
     fn replace(&mut self, _mark: usize, _position: usize) {}

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::build::{Build, Container, Scalar, TreeBuilder};
+use super::build::{Build, Container, Scalar, StringForm, TreeBuilder};
 use super::{Node, Span};
 
 /// Limits of one reading.
@@ -304,7 +304,7 @@ impl<'a, B: Build<'a>> Reader<'a, B> {
             }
             self.at += 1;
             self.skip_space();
-            self.builder.key(span, &key);
+            self.builder.key(span, StringForm::of(&key));
             self.path.push(Step::Key(span));
             self.value(depth + 1)?;
             self.path.pop();

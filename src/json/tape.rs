@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::io;
 use std::vec::Drain;
 
-use super::build::{Build, Container, Scalar};
+use super::build::{Build, Container, Scalar, StringForm};
 use super::read::{self, Key};
 use super::{JsonError, Limits, Node, Number, Span, Value, write};
 
@@ -85,8 +85,13 @@ impl TapeBuilder {
     }
 }
 
-fn string_kind(text: &Cow<'_, str>) -> Kind {
-    if matches!(text, Cow::Borrowed(_)) { Kind::Plain } else { Kind::Escaped }
+impl From<StringForm> for Kind {
+    fn from(form: StringForm) -> Self {
+        match form {
+            StringForm::Plain => Self::Plain,
+            StringForm::Escaped => Self::Escaped,
+        }
+    }
 }
 
 impl<'a> Build<'a> for TapeBuilder {
@@ -95,7 +100,7 @@ impl<'a> Build<'a> for TapeBuilder {
             Scalar::Null => Kind::Null,
             Scalar::Bool(value) => Kind::Bool(value),
             Scalar::Number(_) => Kind::Number,
-            Scalar::String(text) => string_kind(&text),
+            Scalar::String(text) => StringForm::of(&text).into(),
         };
         self.push(span, kind);
     }
@@ -109,8 +114,8 @@ impl<'a> Build<'a> for TapeBuilder {
         self.entries.len() - 1
     }
 
-    fn key(&mut self, span: Span, key: &Cow<'a, str>) {
-        self.push(span, string_kind(key));
+    fn key(&mut self, span: Span, form: StringForm) {
+        self.push(span, form.into());
     }
 
     fn close_array(&mut self, mark: usize, span: Span) {

@@ -125,6 +125,10 @@ impl Serialize for Assertion<'_> {
                 map.serialize_entry("skipped", &true)?;
                 map.serialize_entry("skip_reason", reason)?;
             }
+            Outcome::Undecided(reason) => {
+                map.serialize_entry("state", "undecided")?;
+                map.serialize_entry("undecided", reason.code())?;
+            }
             Outcome::Error(reason) => {
                 map.serialize_entry("state", "error")?;
                 map.serialize_entry("error", reason.code())?;

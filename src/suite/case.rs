@@ -9,7 +9,7 @@ use super::assertion::{self, Scope, span_of};
 use super::environment::Environment;
 use super::model::{Assertion, Case, EvalIntent, Split, Turn};
 use super::report::Report;
-use super::{cross, depends, inputs, shape};
+use super::{cross, depends, inputs, negation, shape};
 use crate::json::{Node, Span};
 
 const KNOWN: [&str; 32] = [
@@ -155,6 +155,7 @@ pub(super) fn read(
         span: node.span,
     };
     cross::check_labels(report, &case);
+    negation::warn_statements(report, &case);
     if report.error_count() > errors {
         return None;
     }

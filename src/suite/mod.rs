@@ -19,6 +19,7 @@ mod judge;
 pub mod leakage;
 mod load;
 pub mod model;
+mod negation;
 mod operands;
 pub mod render;
 mod report;

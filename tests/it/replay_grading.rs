@@ -27,7 +27,96 @@ fn row(said: &Said, index: usize) -> Value {
 #[test]
 fn a_pattern_also_matches_its_negation_by_definition() {
     let assertion = json!({"type": "regex", "pattern": "was saved"});
-    assert_eq!(graded(assertion, "I can't confirm it was saved")["passed"], true);
+    assert_eq!(graded(assertion.clone(), "I can't confirm it was saved")["passed"], true);
+
+    let workspace = suite_of(json!([assertion]));
+    let warned = |workspace: &Workspace| {
+        let said = workspace.run(&["validate", "evals/shared-benchmark.json"]);
+        assert_eq!(said.code, 0, "{}", said.stderr);
+        (said.stderr.contains("'was saved' also occurs in answers that deny it"), said.stderr)
+    };
+    let (is_warned, said) = warned(&workspace);
+    assert!(is_warned && said.contains("not_regex"), "{said}");
+    let guard = json!({"type": "not_regex", "pattern": "(?:\\bnot|n't|never|cannot)\\b[^.\\n]*was\\s+saved"});
+    let guarded = suite_of(json!([assertion, guard]));
+    assert!(!warned(&guarded).0);
+}
+
+#[test]
+fn a_skill_is_loaded_wherever_it_stands_in_the_trace_and_by_its_exact_name() {
+    let events = json!({"schema_version": 2, "source": "claude", "events": [
+        {"type": "command", "name": "Bash", "input_summary": "ls", "status": "completed"},
+        {"type": "skill_load", "name": "Skill", "input_summary": "change-delivery", "status": "completed"}
+    ]});
+    let named =
+        |name: &str| json!({"type": "tool_call", "tool": "Skill", "pattern": format!("^{name} Skill$"), "name": name});
+    let workspace = suite_of(json!([{"type": "skill_invoked"}, named("change-delivery"), named("change-delivery-2")]));
+    workspace.write("runs/c1/with_skill/output.md", "x");
+    workspace.write("runs/c1/with_skill/events.json", events.to_string());
+    let result = row(&workspace.on_runs("grade", &["--variant", "with_skill"]), 0);
+    let passed: Vec<_> = (0..3).map(|index| result["assertions"][index]["passed"].clone()).collect();
+    assert_eq!(passed, [json!(true), json!(true), json!(false)]);
+    assert_eq!(
+        result["assertions"][0]["evidence"],
+        "skill_invoked=True; expected=True; evidence=['change-delivery Skill']"
+    );
+}
+
+#[test]
+fn one_reply_that_cannot_be_read_is_not_a_failed_judgement() {
+    let workspace = suite_of(json!([{"name": "q", "type": "judge", "rubric": ["Specific"], "severity": "gate"}]));
+    let mut verdicts = Vec::new();
+    for run in 1..=10 {
+        workspace.write(&format!("runs/c1/with_skill/run-{run}/output.md"), "x");
+        let id = format!("c1::with_skill::run-{run}::q");
+        verdicts.push(match run {
+            4 => json!({"judge_task_id": id, "passed": false, "verdict_validation_error": "no JSON", "raw": "GRID: C"}),
+            _ => json!({"judge_task_id": id, "passed": true}),
+        });
+    }
+    workspace.write("verdicts.json", json!(verdicts).to_string());
+    let said = workspace.on_runs("grade", &["--variant", "with_skill", "--judge-results", "verdicts.json"]);
+    assert_eq!(said.lines("WARN incomplete_judge_results").len(), 1, "{}", said.stderr);
+    let report = said.json();
+    let rates: Vec<_> = (0..10).map(|run| report["results"][run]["qualitative_pass_rate"].clone()).collect();
+    let expected: Vec<_> = (1..=10).map(|run| if run == 4 { Value::Null } else { json!(1.0) }).collect();
+    assert_eq!(rates, expected);
+    assert_eq!(report["results"][3]["deferred_judge_tasks"], 1);
+}
+
+#[test]
+fn what_was_not_observed_fails_or_enters_no_count() {
+    let workspace = suite_of(json!([
+        {"name": "ran", "type": "command_ran", "pattern": "ls"},
+        {"name": "after", "type": "contains", "value": "yes", "depends_on": "ran"},
+        {"name": "says", "type": "contains", "value": "yes"},
+        {"name": "oracle", "type": "script", "command": ["oracles/check.sh"], "severity": "soft"}
+    ]));
+    workspace.write("evals/oracles/check.sh", "#!/bin/sh\n");
+    workspace.write("runs/c1/with_skill/output.md", "yes");
+    let counts = |more: &[&str]| {
+        let said = workspace.on_runs("grade", &[&["--variant", "with_skill"], more].concat());
+        let result = row(&said, 0);
+        let numbers = ["objective_passed", "objective_total", "soft_total", "skipped_total"];
+        (numbers.map(|key| result[key].as_u64().unwrap()), result)
+    };
+    let (numbers, result) = counts(&[]);
+    assert_eq!(numbers, [1, 2, 1, 1]);
+    assert_eq!((&result["assertions"][0]["passed"], &result["assertions"][0]["score"]), (&json!(false), &json!(0.0)));
+    assert_eq!(result["assertions"][1]["skip_reason"], "prerequisite 'ran' not satisfied");
+
+    let (numbers, result) = counts(&["--unobserved", "exclude"]);
+    assert_eq!(numbers, [1, 1, 0, 1]);
+    let row = &result["assertions"][0];
+    assert_eq!((&row["passed"], &row["score"], &row["state"]), (&Value::Null, &Value::Null, &json!("undecided")));
+    assert_eq!((&row["undecided"], &row["availability"]), (&json!("unobserved"), &json!("partial")));
+    assert_eq!(result["assertions"][1]["skip_reason"], "prerequisite 'ran' unresolved");
+    assert_eq!(result["grading_availability"], "partial");
+    let blocked: Vec<_> =
+        result["blocked_assertions"].as_array().unwrap().iter().map(|row| row["name"].clone()).collect();
+    assert_eq!(blocked, ["ran", "oracle"]);
+    let said = workspace.on_runs("grade", &["--unobserved", "exclude"]);
+    assert_eq!(said.json()["provenance"]["options"]["unobserved"], "exclude");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use skill_lift_text::python;
 use skill_lift_text::view::Comparison;
 
 use super::answer::Answer;
-use super::outcome::{Availability, Normalization, Outcome};
+use super::outcome::{Availability, Normalization, Outcome, UndecidedReason};
 use super::run::GradeOptions;
 use crate::runs::RunDirectory;
 use crate::suite::{Check, Suite};
@@ -58,9 +58,9 @@ impl Finding {
         self.evidence.push_str(&format!(" (score={shown}, atLeast={limit})"));
     }
 
-    /// A check that fails because what it needs was not observed.
+    /// A check for which something that it needs was not observed.
     fn unobserved(evidence: &str) -> Self {
-        Self { availability: Availability::Partial, ..Self::decided(false, evidence.to_owned()) }
+        Self::unresolved(Outcome::Undecided(UndecidedReason::Unobserved), evidence.to_owned())
     }
 
     /// A check of a type that is not graded.

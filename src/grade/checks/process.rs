@@ -1,7 +1,6 @@
 //! Checks of what the agent did: skills, commands, tools.
 //!
-//! Without events such a check fails, and its row says that the evidence is missing: absence of evidence must not turn
-//! a gate green.
+//! Without events such a check is undecided, and its row says what is missing.
 
 mod commands;
 mod tools;
@@ -222,15 +221,15 @@ mod tests {
     }
 
     #[test]
-    fn without_evidence_a_check_fails_and_says_so() {
+    fn without_evidence_a_check_is_undecided_and_says_so() {
         for check in [INVOKED, NOT_INVOKED] {
             let found = observed(&check, &Metrics::default(), &Err(EventsProblem::Missing));
             assert_eq!(found.evidence, "missing skill invocation evidence (missing events.json)");
-            assert_eq!((found.outcome.word(), found.availability), ("fail", Availability::Partial));
+            assert_eq!((found.outcome.word(), found.availability), ("undecided", Availability::Partial));
         }
         let found = finding(&Check::NoRepeatedCommandLoop { max: 1 }, r#"{"repeated_command_max":1}"#, "{}");
         assert_eq!(found.evidence, "events.json must contain an events list");
-        assert_eq!((found.outcome.word(), found.availability), ("fail", Availability::Partial));
+        assert_eq!((found.outcome.word(), found.availability), ("undecided", Availability::Partial));
     }
 
     #[test]
@@ -239,7 +238,7 @@ mod tests {
             r#"{"tool_calls":0,"telemetry":{"measurements":{"tool_calls":{"reason":"trace_observation_incomplete"}}}}"#;
         let found = unavailable(&metrics(&[text]), Signal::ToolCalls).unwrap();
         assert_eq!(found.evidence, "missing tool_calls evidence (trace_observation_incomplete)");
-        assert_eq!((found.outcome.word(), found.availability), ("fail", Availability::Partial));
+        assert_eq!((found.outcome.word(), found.availability), ("undecided", Availability::Partial));
         assert!(unavailable(&metrics(&[text]), Signal::Commands).is_none());
     }
 }
