@@ -28,6 +28,7 @@ pub(super) enum StringForm {
 
 impl StringForm {
     /// The form of a string that the reader has read: it borrows what has no escapes.
+    #[expect(clippy::ptr_arg, reason = "whether it borrows is what counts")]
     pub(super) fn of(text: &Cow<'_, str>) -> Self {
         if matches!(text, Cow::Borrowed(_)) { Self::Plain } else { Self::Escaped }
     }
