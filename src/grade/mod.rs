@@ -7,6 +7,7 @@
 mod answer;
 pub mod checks;
 pub mod outcome;
+mod places;
 mod rows;
 mod run;
 pub mod tally;
@@ -15,6 +16,7 @@ mod tree;
 pub use outcome::{
     AssertionRow, Availability, ErrorReason, Judgement, Normalization, NormalizedText, Outcome, UndecidedReason,
 };
+pub use places::{MissKind, NearestMiss, Passage, Places};
 pub use run::{DeferredJudgement, GradeOptions, GradedRun, RunView, Subject, Unobserved, grade_run};
 pub use tally::{Rate, RunTally, TurnTally};
 pub use tree::{GradedWith, Tree, TreeError, grade_tree};

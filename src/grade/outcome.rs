@@ -2,6 +2,7 @@
 
 use skill_lift_text::view::{Comparison, View};
 
+use super::places::{NearestMiss, Places};
 use crate::judge::JudgementDetail;
 use crate::judge::merge::share_of_five;
 use crate::suite::{AssertionType, OracleTier, Severity};
@@ -193,6 +194,10 @@ pub struct AssertionRow {
     pub autojunk_fired: bool,
     /// What a judge said, for judgements.
     pub judgement: Option<Judgement>,
+    /// Where it found what it looks for, for text checks.
+    pub places: Option<Box<Places>>,
+    /// What came nearest, for text checks that found nothing.
+    pub nearest_miss: Option<Box<NearestMiss>>,
 }
 
 /// What a judge said about a check.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::answer::Answer;
 use super::checks::{self, Evidence, Finding};
 use super::outcome::{AssertionRow, Availability, Judgement, Outcome, UndecidedReason, capped_evidence};
+use super::places::{NearestMiss, Passage, Places};
 use super::run::{DeferredJudgement, GradeOptions, Subject, Unobserved};
 use crate::json::Node;
 use crate::judge::{JudgeResultsError, merge, task_id};
@@ -164,6 +165,8 @@ impl<'a> Grading<'a> {
             availability: Availability::Complete,
             autojunk_fired: false,
             judgement: Some(Judgement { task_id, detail: judged.detail }),
+            places: None,
+            nearest_miss: None,
         })))
     }
 
@@ -180,13 +183,26 @@ impl<'a> Grading<'a> {
         output_path: &str,
         directory: &mut RunDirectory,
     ) -> (Channel, usize) {
-        let mut evidence =
-            Evidence { answer, directory, output_path, suite: self.subject.suite, options: self.options };
+        let (suite, options) = (self.subject.suite, self.options);
+        let mut evidence = Evidence { answer, directory: &mut *directory, output_path, suite, options };
         let mut finding = checks::evaluate(&assertion.check, &mut evidence);
         if let (Some(score), Some(at_least)) = (finding.score, assertion.at_least) {
             finding.require_at_least(score, at_least);
         }
-        let Finding { outcome, evidence, score, comparison, normalization, availability, autojunk_fired } = finding;
+        let Finding {
+            outcome,
+            evidence,
+            score,
+            comparison,
+            normalization,
+            availability,
+            autojunk_fired,
+            found,
+            nearest_miss,
+        } = finding;
+        let places =
+            if found.count > 0 { Places::of(&found, answer, &self.file(directory, output_path)) } else { None };
+        let nearest_miss = nearest_miss.map(|(kind, range)| NearestMiss { kind, passage: Passage::at(answer, &range) });
         let outcome = match (outcome, self.options.unobserved) {
             // absence of evidence must not turn a gate green
             (Outcome::Undecided(UndecidedReason::Unobserved), Unobserved::Fail) => Outcome::Fail,
@@ -207,7 +223,18 @@ impl<'a> Grading<'a> {
             availability,
             autojunk_fired,
             judgement: None,
+            places: places.map(Box::new),
+            nearest_miss: nearest_miss.map(Box::new),
         })
+    }
+
+    /// The file of an answer, relative to the run directory.
+    fn file(&self, directory: &RunDirectory, output_path: &str) -> String {
+        let below = directory.relative().strip_prefix(&self.subject.slot.path).unwrap_or_default();
+        match below.trim_start_matches('/') {
+            "" => output_path.to_owned(),
+            turn => format!("{turn}/{output_path}"),
+        }
     }
 
     fn push_skipped(&mut self, assertion: &Assertion, target: &str) -> (Channel, usize) {
@@ -230,6 +257,8 @@ impl<'a> Grading<'a> {
             availability: Availability::Complete,
             autojunk_fired: false,
             judgement: None,
+            places: None,
+            nearest_miss: None,
         })
     }
 

@@ -177,6 +177,8 @@ mod tests {
             availability: Availability::Complete,
             autojunk_fired: false,
             judgement: None,
+            places: None,
+            nearest_miss: None,
         }
     }
 

@@ -7,7 +7,7 @@ use serde::ser::{SerializeMap, SerializeStruct, Serializer};
 use skill_lift_text::view::Comparison;
 
 use super::ordered::Ordered;
-use crate::grade::{AssertionRow, GradedRun, Judgement, Normalization, NormalizedText, Outcome, Rate};
+use crate::grade::{AssertionRow, GradedRun, Judgement, Normalization, NormalizedText, Outcome, Passage, Rate};
 use crate::json::write;
 use crate::judge::JudgementDetail;
 use crate::judge::merge::ScoreScale;
@@ -150,11 +150,37 @@ impl Serialize for Assertion<'_> {
             map.serialize_entry("score_scale", "1-5")?;
         }
         map.serialize_entry("availability", row.availability.word())?;
+        if let Some(places) = &row.places {
+            map.serialize_entry("matched", &places.first)?;
+            let spans = places.spans.iter().map(|span| Span { text: &places.file, from: span.start, to: span.end });
+            map.serialize_entry("spans", &spans.collect::<Vec<_>>())?;
+            if places.more > 0 {
+                map.serialize_entry("spans_more", &places.more)?;
+            }
+        }
+        if let Some(miss) = &row.nearest_miss {
+            map.serialize_entry("nearest_miss", &Miss { kind: miss.kind.code(), passage: &miss.passage })?;
+        }
         if row.autojunk_fired {
             map.serialize_entry("autojunk_fired", &true)?;
         }
         map.end()
     }
+}
+
+/// A place in a text of the run, in UTF-16 code units.
+#[derive(Serialize)]
+struct Span<'a> {
+    text: &'a str,
+    from: usize,
+    to: usize,
+}
+
+#[derive(Serialize)]
+struct Miss<'a> {
+    kind: &'static str,
+    #[serde(flatten)]
+    passage: &'a Passage,
 }
 
 fn judged_fields<M: SerializeMap>(map: &mut M, judgement: &Judgement) -> Result<(), M::Error> {

@@ -10,11 +10,14 @@ mod script;
 mod similarity;
 mod structured;
 
+use std::ops::Range;
+
 use skill_lift_text::python;
 use skill_lift_text::view::Comparison;
 
 use super::answer::Answer;
 use super::outcome::{Availability, Normalization, Outcome, UndecidedReason};
+use super::places::{Found, MissKind};
 use super::run::GradeOptions;
 use crate::runs::RunDirectory;
 use crate::suite::{Check, Suite};
@@ -36,6 +39,10 @@ pub struct Finding {
     pub availability: Availability,
     /// Whether the score left out frequent characters, which makes it unstable.
     pub autojunk_fired: bool,
+    /// Where in the answer it found what it looks for.
+    pub found: Found,
+    /// What came nearest when it found nothing: a byte range of the answer.
+    pub nearest_miss: Option<(MissKind, Range<usize>)>,
 }
 
 impl Finding {
@@ -48,6 +55,8 @@ impl Finding {
             normalization: None,
             availability: Availability::Complete,
             autojunk_fired: false,
+            found: Found::default(),
+            nearest_miss: None,
         }
     }
 

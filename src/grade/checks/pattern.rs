@@ -1,5 +1,7 @@
 //! Checks that search the answer with a regular expression: `regex`, `not_regex`.
 
+use std::ops::Range;
+
 use skill_lift_text::pattern::Search;
 use skill_lift_text::view::Comparison;
 
@@ -7,6 +9,7 @@ use super::Finding;
 use super::literal::note_normalization;
 use crate::grade::answer::Answer;
 use crate::grade::outcome::{ErrorReason, Outcome};
+use crate::grade::places::Found;
 use crate::suite::check::WrittenPattern;
 
 pub(super) fn regex(pattern: &WrittenPattern, comparison: Comparison, answer: &Answer<'_>) -> Finding {
@@ -30,14 +33,16 @@ fn search(
     decide: &dyn Fn(bool) -> (bool, String),
 ) -> Finding {
     let changed = comparison == Comparison::Rendered && answer.rendered().changed();
-    let raw = if changed { Some(matches(pattern, answer.text(Comparison::Exact))) } else { None };
-    let finding = match (matches(pattern, answer.text(comparison)), raw.transpose()) {
+    let raw = if changed { Some(find(pattern, answer.raw())) } else { None };
+    let finding = match (find(pattern, answer.text(comparison)), raw.transpose()) {
         (Ok(found), Ok(raw)) => {
-            let (passed, evidence) = decide(found);
+            let (passed, evidence) = decide(found.is_some());
             let mut finding = Finding::decided(passed, evidence);
-            if let Some(raw) = raw {
-                note_normalization(&mut finding, raw != found, answer.rendered(), &[]);
+            if let Some(raw) = &raw {
+                note_normalization(&mut finding, raw.is_some() != found.is_some(), answer.rendered(), &[]);
             }
+            let ranges: Vec<_> = raw.unwrap_or(found).into_iter().collect();
+            finding.found = Found { count: ranges.len(), ranges };
             finding
         }
         (Err(limit), _) | (_, Err(limit)) => limit.finding(),
@@ -59,9 +64,14 @@ impl StepLimit {
 
 /// Whether a pattern matches somewhere.
 pub(super) fn matches(pattern: &WrittenPattern, text: &str) -> Result<bool, StepLimit> {
+    find(pattern, text).map(|found| found.is_some())
+}
+
+/// Where a pattern matches first, in bytes.
+fn find(pattern: &WrittenPattern, text: &str) -> Result<Option<Range<usize>>, StepLimit> {
     match pattern.pattern.search(text) {
-        Search::Match(_) => Ok(true),
-        Search::NoMatch => Ok(false),
+        Search::Match(range) => Ok(Some(range)),
+        Search::NoMatch => Ok(None),
         Search::BudgetExceeded => Err(StepLimit),
     }
 }
