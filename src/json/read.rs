@@ -85,17 +85,23 @@ pub struct Document<'a> {
 /// A byte order mark before the value is dropped. Of duplicate keys the last one counts, as in Python, so that the
 /// rest of a document can still be checked.
 pub fn read(text: &str, limits: Limits) -> Document<'_> {
-    let (builder, errors) = build(text, limits, TreeBuilder::default());
+    let (builder, errors) = build(text, limits, Paths::Tracked, TreeBuilder::default());
     Document { root: builder.and_then(TreeBuilder::finish), errors }
 }
 
 /// Reads one JSON value into what a builder makes of it. Without a builder the text could not be read to its end.
-pub(super) fn build<'a, B: Build<'a>>(text: &'a str, limits: Limits, builder: B) -> (Option<B>, Vec<JsonError>) {
+pub(super) fn build<'a, B: Build<'a>>(
+    text: &'a str,
+    limits: Limits,
+    paths: Paths,
+    builder: B,
+) -> (Option<B>, Vec<JsonError>) {
     let mut reader = Reader {
         text,
         bytes: text.as_bytes(),
         at: 0,
         limits,
+        paths,
         builder,
         path: Vec::new(),
         open_keys: Vec::with_capacity(USUAL_KEYS),
@@ -110,7 +116,9 @@ pub(super) fn build<'a, B: Build<'a>>(text: &'a str, limits: Limits, builder: B)
 
 /// Reads one value of a text that is known to be JSON.
 pub(super) fn string_of(text: &str) -> Cow<'_, str> {
-    build(text, Limits::SIDECAR, StringBuilder(Cow::Borrowed(""))).0.map_or(Cow::Borrowed(""), |builder| builder.0)
+    build(text, Limits::SIDECAR, Paths::Untracked, StringBuilder(Cow::Borrowed("")))
+        .0
+        .map_or(Cow::Borrowed(""), |builder| builder.0)
 }
 
 /// Reads one JSON value strictly.
@@ -134,6 +142,13 @@ pub fn parse_lines(text: &str, limits: Limits) -> impl Iterator<Item = (usize, R
         .map(move |(index, line)| (index + 1, parse(line, limits)))
 }
 
+/// Whether errors say by which path their value is reached. Knowing it at every value takes time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Paths {
+    Tracked,
+    Untracked,
+}
+
 /// A step of the path to the value that is being read. A key is decoded only when an error has to name it.
 enum Step {
     Key(Span),
@@ -145,6 +160,7 @@ struct Reader<'a, B> {
     bytes: &'a [u8],
     at: usize,
     limits: Limits,
+    paths: Paths,
     builder: B,
     path: Vec<Step>,
     /// Keys of the objects that are being read, the outermost first, with their places.
@@ -238,6 +254,12 @@ impl<'a, B: Build<'a>> Reader<'a, B> {
         self.errors.push(JsonError { kind, span: Span { start, end }, path });
     }
 
+    fn enter_step(&mut self, step: Step) {
+        if self.paths == Paths::Tracked {
+            self.path.push(step);
+        }
+    }
+
     /// Notes what ends the reading.
     fn syntax<T>(&mut self, what: &'static str) -> Option<T> {
         let end = self.text[self.at..].chars().next().map_or(self.at, |c| self.at + c.len_utf8());
@@ -305,7 +327,7 @@ impl<'a, B: Build<'a>> Reader<'a, B> {
             self.at += 1;
             self.skip_space();
             self.builder.key(span, StringForm::of(&key));
-            self.path.push(Step::Key(span));
+            self.enter_step(Step::Key(span));
             self.value(depth + 1)?;
             self.path.pop();
             match position {
@@ -342,7 +364,7 @@ impl<'a, B: Build<'a>> Reader<'a, B> {
     fn items(&mut self, depth: usize) -> Option<()> {
         for index in 0.. {
             self.skip_space();
-            self.path.push(Step::Index(index));
+            self.enter_step(Step::Index(index));
             self.value(depth + 1)?;
             self.path.pop();
             self.skip_space();

@@ -8,7 +8,7 @@ use std::io;
 use std::vec::Drain;
 
 use super::build::{Build, Container, Scalar, StringForm};
-use super::read::{self, Key};
+use super::read::{self, Key, Paths};
 use super::{JsonError, Limits, Node, Number, Span, Value, write};
 
 /// A text and the places of its values.
@@ -51,10 +51,10 @@ impl<'a> Tape<'a> {
             return Err(JsonError::too_long(text.len()));
         }
         let builder = TapeBuilder { entries: Vec::with_capacity(text.len() / BYTES_PER_ENTRY) };
-        let (builder, mut errors) = read::build(text, limits, builder);
-        match builder {
-            Some(TapeBuilder { entries }) if errors.is_empty() => Ok(Self { text, entries }),
-            _ => Err(errors.swap_remove(0)),
+        match read::build(text, limits, Paths::Untracked, builder) {
+            (Some(TapeBuilder { entries }), errors) if errors.is_empty() => Ok(Self { text, entries }),
+            // hardly any text has errors: only then it is read once more, for the paths to them
+            _ => Err(read::build(text, limits, Paths::Tracked, Nothing).1.swap_remove(0)),
         }
     }
 
@@ -69,6 +69,13 @@ const BYTES_PER_ENTRY: usize = 16;
 
 struct TapeBuilder {
     entries: Vec<Entry>,
+}
+
+/// Makes nothing of a text.
+struct Nothing;
+
+impl<'a> Build<'a> for Nothing {
+    fn scalar(&mut self, _: Span, _: Scalar<'a>) {}
 }
 
 impl TapeBuilder {

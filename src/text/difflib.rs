@@ -131,6 +131,8 @@ struct Matcher {
     positions: Vec<u32>,
     /// Which part of `positions` belongs to an element.
     ranges: Vec<(u32, u32)>,
+    /// Where in the first sequence the elements stand that have positions, ascending.
+    starts: Vec<u32>,
     popularity_applied: bool,
     cells: Vec<Cell>,
     row: u32,
@@ -178,8 +180,11 @@ impl Matcher {
             }
         }
         let popularity_applied = counts.iter().any(|&count| is_popular(count));
+        let has_positions = |number: u32| ranges.get(number as usize).is_some_and(|&(start, end)| start < end);
+        let first: Vec<u32> = first;
+        let starts = (0_u32..).zip(&first).filter(|&(_, &number)| has_positions(number)).map(|(at, _)| at).collect();
         let cells = vec![Cell::default(); second.len() + 1];
-        Self { first, second, positions, ranges, popularity_applied, cells, row: 0, steps_left: steps }
+        Self { first, second, positions, ranges, starts, popularity_applied, cells, row: 0, steps_left: steps }
     }
 
     /// All blocks in order, touching ones joined; `None` when the steps are used up.
@@ -218,9 +223,11 @@ impl Matcher {
         let Window { first: (first_start, first_end), second: (second_start, second_end) } = window;
         let mut best = Block { first: first_start, second: second_start, size: 0 };
         // a row of its own before the first one, so that no cell of an earlier window is continued
-        self.next_row()?;
-        for at in first_start..first_end {
-            self.next_row()?;
+        let before_first = self.next_rows(first_end - first_start + 1)?;
+        let place = |at: usize| self.starts.partition_point(|&start| (start as usize) < at);
+        for index in place(first_start)..place(first_end) {
+            let at = self.starts[index] as usize;
+            let row = before_first + (at - first_start) as u32 + 1;
             let Some(&(start, end)) = self.ranges.get(self.first[at] as usize) else {
                 continue;
             };
@@ -234,8 +241,8 @@ impl Matcher {
             for &position in positions.iter().rev() {
                 let position = position as usize;
                 let before = self.cells[position];
-                let length = if before.row + 1 == self.row { before.length + 1 } else { 1 };
-                self.cells[position + 1] = Cell { row: self.row, length };
+                let length = if before.row + 1 == row { before.length + 1 } else { 1 };
+                self.cells[position + 1] = Cell { row, length };
                 if length >= row_best.0 {
                     row_best = (length, position);
                 }
@@ -270,11 +277,12 @@ impl Matcher {
         Some(())
     }
 
-    /// Every row is a step, so rows cannot outgrow their type.
-    fn next_row(&mut self) -> Option<()> {
-        self.steps_left = less(self.steps_left, 1)?;
-        self.row += 1;
-        Some(())
+    /// The number of the first of so many new rows. Every row is a step, so rows cannot outgrow their type.
+    fn next_rows(&mut self, count: usize) -> Option<u32> {
+        self.steps_left = less(self.steps_left, count)?;
+        let first = self.row + 1;
+        self.row += count as u32;
+        Some(first)
     }
 }
 
