@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use skill_lift_contract::ContentDigest;
 
+use super::interrupt;
 use super::output::{Color, fail, message_style, warn_line};
 use crate::grade::{GradeOptions, Unobserved};
 use crate::judge::Verdicts;
@@ -233,6 +234,7 @@ impl Common {
         products: Products,
         rows: impl FnOnce(&ReportHead) -> Result<R, ExitCode>,
     ) -> Result<Graded<R>, ExitCode> {
+        interrupt::watch();
         let generated_at = self.generated_at()?;
         let suite = self.load()?;
         let variants = if self.variants.is_empty() { suite.variants.clone() } else { self.variants.clone() };

@@ -4,6 +4,7 @@ mod benchmark;
 mod common;
 mod external;
 mod grade;
+mod interrupt;
 mod output;
 mod validate;
 

@@ -13,6 +13,7 @@ mod run;
 pub mod tally;
 mod tree;
 
+pub use checks::end_programs;
 pub use outcome::{
     AssertionRow, Availability, ErrorReason, Judgement, Normalization, NormalizedText, Outcome, UndecidedReason,
 };

@@ -81,7 +81,7 @@ pub enum LayoutError {
         second: String,
     },
     /// More entries than a directory may have.
-    #[error("{folder} has more than {limit} entries")]
+    #[error("{folder} has more than {limit} entries (--max-dir-entries)")]
     TooManyEntries {
         /// The folder.
         folder: String,

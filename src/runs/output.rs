@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use skill_lift_text::python;
 
 use super::directory::{FileProblem, RunDirectory};
-use super::limits::Limits;
+use super::limits::{Limits, describe_bytes};
 use super::listing::EntryKind;
 use super::warning::WarningCode;
 
@@ -115,7 +115,11 @@ fn read_file(directory: &mut RunDirectory, name: &'static str, limits: &Limits) 
     match directory.read(name, limits.output_bytes) {
         Ok(bytes) => Output::Text { text: decode(directory, name, &bytes), place },
         Err(problem @ FileProblem::TooLarge { .. }) => {
-            directory.warn(WarningCode::OutputTooLarge, "", format!("{problem}; the run is not scored"));
+            directory.warn(
+                WarningCode::OutputTooLarge,
+                "",
+                format!("{problem} (--max-output-mib); the run is not scored"),
+            );
             Output::TooLarge { place }
         }
         Err(problem) => {
@@ -136,7 +140,8 @@ fn read_folder(directory: &mut RunDirectory, limits: &Limits) -> Output {
     let mut paths: Vec<String> = paths.into_iter().filter(|path| is_text_file(path)).collect();
     paths.sort_by(|a, b| a.split('/').cmp(b.split('/')));
     if paths.len() > limits.output_files {
-        let message = format!("{} text files; the first {} are read as the answer", paths.len(), limits.output_files);
+        let (count, limit) = (paths.len(), limits.output_files);
+        let message = format!("{count} text files; the first {limit} are read as the answer (--max-output-files)");
         directory.warn(WarningCode::TruncatedOutputs, FOLDER, message);
         paths.truncate(limits.output_files);
     }
@@ -150,8 +155,10 @@ fn read_folder(directory: &mut RunDirectory, limits: &Limits) -> Output {
                 parts.push(format!("\n--- {path} ---\n{text}"));
             }
             Err(FileProblem::TooLarge { .. }) => {
-                let message =
-                    "the files of outputs/ are larger than the limit together; the run is not scored".to_owned();
+                let limit = describe_bytes(limits.output_bytes);
+                let message = format!(
+                    "the files of outputs/ have more than {limit} together (--max-output-mib); the run is not scored"
+                );
                 directory.warn(WarningCode::OutputTooLarge, FOLDER, message);
                 return Output::TooLarge { place: OutputPlace::Folder };
             }

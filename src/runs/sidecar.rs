@@ -122,7 +122,9 @@ impl Sidecars {
                     directory.warn(WarningCode::SidecarUnreadable, "", problem.to_string());
                 }
                 Err(problem) => {
-                    directory.warn(WarningCode::SidecarUnreadable, "", problem.to_string());
+                    let flag =
+                        if matches!(problem, FileProblem::TooLarge { .. }) { " (--max-sidecar-mib)" } else { "" };
+                    directory.warn(WarningCode::SidecarUnreadable, "", format!("{problem}{flag}"));
                     files.push((name, Err(problem.to_string())));
                 }
             }

@@ -1,7 +1,12 @@
 //! Broken and hostile input: a clear refusal or a named warning, never a panic, nothing written.
 
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process, test_kill_process_group};
 use serde_json::json;
 
 use crate::support::{Workspace, run_in};
@@ -241,4 +246,35 @@ fn a_program_on_the_path_is_a_command_and_its_end_is_ours() {
     let unknown = run(&["absent"]);
     assert_eq!(unknown.code, 2);
     assert!(unknown.stderr.contains("unrecognized subcommand 'absent'"), "{}", unknown.stderr);
+}
+
+#[test]
+fn an_interrupted_command_leaves_nothing_behind() {
+    let workspace = Workspace::new();
+    let script = json!({"type": "script", "command": ["/bin/sh", "oracles/slow.sh", "{output_dir}"]});
+    workspace.suite(&json!({"cases": [{"id": "c1", "split": "tune", "prompt": "Do.", "assertions": [script]}]}));
+    workspace.write("evals/oracles/slow.sh", "echo $$ > \"$1/started\"\nsleep 60 & wait\n");
+    workspace.write("runs/c1/with_skill/output.md", "x");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_skill-lift"))
+        .args(["grade", "evals/shared-benchmark.json", "--runs", "runs", "--variant", "with_skill"])
+        .args(["--allow-scripts", "--out", "report.json"])
+        .current_dir(workspace.path())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let started = workspace.path().join("runs/c1/with_skill/started");
+    let leader = (0..600).find_map(|_| {
+        thread::sleep(Duration::from_millis(50));
+        fs::read_to_string(&started).ok()?.trim().parse::<i32>().ok()
+    });
+    let leader = Pid::from_raw(leader.expect("the script starts")).unwrap();
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(15));
+    let is_gone = (0..200).any(|_| {
+        thread::sleep(Duration::from_millis(50));
+        test_kill_process_group(leader).is_err()
+    });
+    assert!(is_gone, "the script was ended with what it started");
+    let left: Vec<_> = fs::read_dir(workspace.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().contains("report")), "{left:?}");
 }

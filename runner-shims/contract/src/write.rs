@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 /// A file that takes its name only when it is complete.
@@ -59,6 +60,21 @@ impl WriteBack {
 
 static COUNTER: AtomicU32 = AtomicU32::new(0);
 
+/// Temporary files that have not got their names yet.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    // nothing can be half-changed under this lock
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes what was not committed: for a process that is about to end without dropping its files.
+pub fn discard_unfinished() {
+    for path in unfinished().drain(..) {
+        let _ = fs::remove_file(path);
+    }
+}
+
 impl AtomicFile {
     /// Starts a file. Missing parent folders are created.
     ///
@@ -80,6 +96,7 @@ impl AtomicFile {
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let temporary = target.with_file_name(format!(".{name}.{}-{number}.tmp", process::id()));
         let file = File::options().write(true).create_new(true).open(&temporary)?;
+        unfinished().push(temporary.clone());
         let writer = Some(BufWriter::with_capacity(BUFFER_BYTES, file));
         Ok(Self { target: target.to_owned(), temporary, writer, write_back: None, waiting: 0 })
     }
@@ -100,11 +117,18 @@ impl AtomicFile {
             .map_err(io::IntoInnerError::into_error)
             .and_then(|file| file.sync_all())
             .and_then(|()| fs::rename(&self.temporary, &self.target));
+        self.forget();
         if done.is_err() {
             // the first error is the one to report
             let _ = fs::remove_file(&self.temporary);
         }
         done
+    }
+}
+
+impl AtomicFile {
+    fn forget(&self) {
+        unfinished().retain(|path| *path != self.temporary);
     }
 }
 
@@ -134,6 +158,7 @@ impl Write for AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if self.writer.take().is_some() {
+            self.forget();
             // an abandoned file: there is nobody left to tell
             let _ = fs::remove_file(&self.temporary);
         }

@@ -204,6 +204,7 @@ pub(super) fn note_normalization(
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "lists of one range are meant")]
 mod tests {
     use super::super::testing::on_text;
     use super::*;

@@ -22,6 +22,8 @@ use super::run::GradeOptions;
 use crate::runs::RunDirectory;
 use crate::suite::{Check, Suite};
 
+pub use script::end_programs;
+
 /// What a check found.
 #[derive(Debug)]
 pub struct Finding {

@@ -17,6 +17,8 @@ const SHOWN_CHARACTERS: usize = 4_000;
 /// The same for a program that was ended by its limit.
 const SHOWN_AFTER_TIMEOUT: usize = 2_000;
 
+pub use child::end_all as end_programs;
+
 pub(super) fn script(
     command: &[String],
     timeout_seconds: f64,

@@ -9,6 +9,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -158,7 +159,7 @@ pub fn run(mut command: Command, environment: &Environment, task: Task<'_>) -> R
     let stdin = if task.input.is_some() { Stdio::piped() } else { Stdio::null() };
     command.env_clear().envs(environment.0.iter().map(|(name, value)| (name, value)));
     command.process_group(0).stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let group = Group { child: command.spawn().map_err(|error| plain(&error))? };
+    let group = Group::start(&mut command)?;
     Watched::new(group, task).and_then(|watched| watched.finish(deadline)).map_err(|error| plain(&error))
 }
 
@@ -173,11 +174,51 @@ struct Group {
     child: Child,
 }
 
+/// The groups that run, and whether they may.
+#[derive(Default)]
+struct Running {
+    leaders: Vec<Pid>,
+    ended: bool,
+}
+
+static RUNNING: Mutex<Running> = Mutex::new(Running { leaders: Vec::new(), ended: false });
+
+fn running() -> MutexGuard<'static, Running> {
+    // nothing can be half-changed under this lock
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Kills every program that runs, with what it started, and lets no other one start: the process is about to end.
+pub fn end_all() {
+    let mut running = running();
+    running.ended = true;
+    for leader in running.leaders.drain(..) {
+        let _ = kill_process_group(leader, Signal::KILL);
+    }
+}
+
 impl Group {
+    fn start(command: &mut Command) -> Result<Self, String> {
+        // held while the child is started, so that none can slip through
+        let mut running = running();
+        if running.ended {
+            return Err("interrupted".to_owned());
+        }
+        let child = command.spawn().map_err(|error| plain(&error))?;
+        running.leaders.push(Pid::from_child(&child));
+        Ok(Self { child })
+    }
+
     /// Whether the child has ended; it is not reaped, so its number still names the group.
     fn has_ended(&self) -> io::Result<bool> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         Ok(waitid(WaitId::Pid(Pid::from_child(&self.child)), options)?.is_some())
+    }
+
+    /// Takes the group off the list: once the child is reaped its number may name something else.
+    fn forget(&self) {
+        let leader = Pid::from_child(&self.child);
+        running().leaders.retain(|other| *other != leader);
     }
 
     fn kill(&self) {
@@ -187,6 +228,7 @@ impl Group {
 
     /// Reaps the child, which was killed; `None` when the system keeps it, as it does during some file operations.
     fn reap(&mut self) -> Option<ExitStatus> {
+        self.forget();
         let until = Instant::now() + LAST_OUTPUT;
         loop {
             match self.child.try_wait() {
@@ -200,6 +242,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
+        self.forget();
         // after it was reaped its number may name something else
         if !matches!(self.child.try_wait(), Ok(Some(_))) {
             self.kill();
