@@ -65,8 +65,8 @@ fn check(section: &str, example: &Value) {
         ["assertions", "qualitative_assertions"].iter().flat_map(|key| row[key].as_array().unwrap()).collect();
     assert_eq!(rows.len(), 1, "{section}: {row}");
     assert_eq!(rows[0]["passed"], example["passed"], "{section}: {}", rows[0]);
-    if !example["evidence"].is_null() {
-        assert_eq!(rows[0]["evidence"], example["evidence"], "{section}");
+    for key in ["evidence", "matched", "spans", "nearest_miss"].into_iter().filter(|key| !example[key].is_null()) {
+        assert_eq!(rows[0][key], example[key], "{section}: {key}");
     }
 }
 
