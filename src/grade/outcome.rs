@@ -2,7 +2,7 @@
 
 use skill_lift_text::view::{Comparison, View};
 
-use super::places::{NearestMiss, Places};
+use super::places::{Compared, NearestMiss, Places};
 use crate::judge::JudgementDetail;
 use crate::judge::merge::share_of_five;
 use crate::suite::{AssertionType, OracleTier, Severity};
@@ -198,6 +198,8 @@ pub struct AssertionRow {
     pub places: Option<Box<Places>>,
     /// What came nearest, for text checks that found nothing.
     pub nearest_miss: Option<Box<NearestMiss>>,
+    /// The values that were compared, for checks of a JSON field.
+    pub compared: Option<Box<Compared>>,
 }
 
 /// What a judge said about a check.

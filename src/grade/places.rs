@@ -45,6 +45,30 @@ impl MissKind {
     }
 }
 
+/// The start of a text, with `…` at its end when it is cut.
+pub fn shortened(text: &str) -> String {
+    match text.char_indices().nth(PASSAGE_CHARACTERS) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text.to_owned(),
+    }
+}
+
+/// The two values that a check of a JSON field compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Compared {
+    /// The file, relative to the run directory.
+    pub file: String,
+    /// The field: keys with dots between them.
+    pub field: String,
+    /// As much of the field as the file has.
+    pub found: String,
+    /// The value that it should have, as JSON; a long one is cut.
+    pub expected: String,
+    /// The value that it has, as it is written; a long one is cut. `None` when there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actual: Option<String>,
+}
+
 /// A passage of the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Passage {
@@ -62,12 +86,8 @@ impl Passage {
         let before = &answer.raw()[..range.start];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let passage = &answer.raw()[range.clone()];
-        let text = match passage.char_indices().nth(PASSAGE_CHARACTERS) {
-            Some((cut, _)) => format!("{}…", &passage[..cut]),
-            None => passage.to_owned(),
-        };
         let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-        Self { text, line, column: before[line_start..].chars().count() + 1 }
+        Self { text: shortened(passage), line, column: before[line_start..].chars().count() + 1 }
     }
 }
 

@@ -167,6 +167,7 @@ impl<'a> Grading<'a> {
             judgement: Some(Judgement { task_id, detail: judged.detail }),
             places: None,
             nearest_miss: None,
+            compared: None,
         })))
     }
 
@@ -199,6 +200,7 @@ impl<'a> Grading<'a> {
             autojunk_fired,
             found,
             nearest_miss,
+            compared,
         } = finding;
         let places =
             if found.count > 0 { Places::of(&found, answer, &self.file(directory, output_path)) } else { None };
@@ -225,6 +227,7 @@ impl<'a> Grading<'a> {
             judgement: None,
             places: places.map(Box::new),
             nearest_miss: nearest_miss.map(Box::new),
+            compared,
         })
     }
 
@@ -259,6 +262,7 @@ impl<'a> Grading<'a> {
             judgement: None,
             places: None,
             nearest_miss: None,
+            compared: None,
         })
     }
 

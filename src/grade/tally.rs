@@ -179,6 +179,7 @@ mod tests {
             judgement: None,
             places: None,
             nearest_miss: None,
+            compared: None,
         }
     }
 

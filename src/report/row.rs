@@ -158,6 +158,9 @@ impl Serialize for Assertion<'_> {
                 map.serialize_entry("spans_more", &places.more)?;
             }
         }
+        if let Some(compared) = &row.compared {
+            map.serialize_entry("compared", compared)?;
+        }
         if let Some(miss) = &row.nearest_miss {
             map.serialize_entry("nearest_miss", &Miss { kind: miss.kind.code(), passage: &miss.passage })?;
         }

@@ -65,7 +65,9 @@ fn check(section: &str, example: &Value) {
         ["assertions", "qualitative_assertions"].iter().flat_map(|key| row[key].as_array().unwrap()).collect();
     assert_eq!(rows.len(), 1, "{section}: {row}");
     assert_eq!(rows[0]["passed"], example["passed"], "{section}: {}", rows[0]);
-    for key in ["evidence", "matched", "spans", "nearest_miss"].into_iter().filter(|key| !example[key].is_null()) {
+    for key in
+        ["evidence", "matched", "spans", "nearest_miss", "compared"].into_iter().filter(|key| !example[key].is_null())
+    {
         assert_eq!(rows[0][key], example[key], "{section}: {key}");
     }
 }

@@ -4,7 +4,8 @@ use skill_lift_text::python;
 
 use super::{Evidence, Finding};
 use crate::grade::outcome::{ErrorReason, Outcome};
-use crate::json::{self, Node, Value};
+use crate::grade::places::{Compared, shortened};
+use crate::json::{self, Item, Node, Tape};
 use crate::runs::FileProblem;
 
 pub(super) fn file_exists(path: &str, evidence: &mut Evidence<'_, '_>) -> Finding {
@@ -33,25 +34,45 @@ pub(super) fn json_field_equals(
     let Ok(text) = std::str::from_utf8(&bytes) else {
         return failed(format!("{path} is not valid UTF-8"));
     };
-    let root = match json::parse(text, json::Limits::SIDECAR) {
-        Ok(root) => root,
+    let tape = match Tape::read(text, json::Limits::SIDECAR) {
+        Ok(tape) => tape,
         Err(error) => return failed(format!("{path}: {error}")),
     };
-    match walk(&root, field) {
-        Ok(actual) => Finding::decided(actual == equals, format!("{field}={}", actual.python_repr())),
+    let (found, walked) = walk(tape.root(), field);
+    let compared = Compared {
+        file: path.to_owned(),
+        field: field.to_owned(),
+        found: found.to_owned(),
+        expected: shortened(&serde_json::to_string(equals).unwrap_or_default()),
+        actual: walked.as_ref().ok().map(|actual| shortened(actual.text())),
+    };
+    let finding = match walked.map(Item::to_node) {
+        Ok(actual) => Finding::decided(actual == *equals, format!("{field}={}", actual.python_repr())),
         Err(why) => failed(why),
-    }
+    };
+    Finding { compared: Some(Box::new(compared)), ..finding }
 }
 
-/// Follows object keys separated by dots.
-fn walk<'n>(root: &'n Node<'n>, field: &str) -> Result<&'n Node<'n>, String> {
-    field.split('.').try_fold(root, |node, key| match &node.value {
-        Value::Object(_) => node.get(key).ok_or_else(|| python::repr_str(key)),
-        Value::Array(_) => Err("list indices must be integers or slices, not str \
-                                (lists are not indexable; use structured_output)"
-            .to_owned()),
-        _ => Err(format!("{} has no key {}", node.type_name(), python::repr_str(key))),
-    })
+/// Follows object keys separated by dots. The part of the field that is there, and its value or why there is none.
+fn walk<'f, 't, 'a>(root: Item<'t, 'a>, field: &'f str) -> (&'f str, Result<Item<'t, 'a>, String>) {
+    let (mut item, mut found) = (root, 0);
+    for key in field.split('.') {
+        let shown = python::repr_str(key);
+        let why = match item.get(key) {
+            Some(value) => {
+                item = value;
+                found += usize::from(found > 0) + key.len();
+                continue;
+            }
+            None if item.is_object() => shown,
+            None if item.items().is_some() => "list indices must be integers or slices, not str \
+                                               (lists are not indexable; use structured_output)"
+                .to_owned(),
+            None => format!("{} has no key {shown}", item.to_node().type_name()),
+        };
+        return (&field[..found], Err(why));
+    }
+    (field, Ok(item))
 }
 
 #[cfg(test)]
@@ -61,10 +82,15 @@ mod tests {
     #[test]
     fn a_field_path_names_object_keys_only() {
         let text = r#"{"nest": {"a": {"b": "deep"}}, "list": [1, 2]}"#;
-        let root = json::parse(text, json::Limits::SIDECAR).unwrap();
-        assert_eq!(walk(&root, "nest.a.b").unwrap().as_str(), Some("deep"));
-        assert_eq!(walk(&root, "nest.z").unwrap_err(), "'z'");
-        assert!(walk(&root, "list.0").unwrap_err().starts_with("list indices must be integers or slices, not str"));
-        assert_eq!(walk(&root, "nest.a.b.c").unwrap_err(), "string has no key 'c'");
+        let tape = Tape::read(text, json::Limits::SIDECAR).unwrap();
+        let walk = |field: &'static str| {
+            let (found, walked) = walk(tape.root(), field);
+            (found, walked.map(Item::text))
+        };
+        assert_eq!(walk("nest.a.b"), ("nest.a.b", Ok("\"deep\"")));
+        assert_eq!(walk("nest.z.y"), ("nest", Err("'z'".to_owned())));
+        assert_eq!(walk("z"), ("", Err("'z'".to_owned())));
+        assert!(walk("list.0").1.unwrap_err().starts_with("list indices must be integers or slices, not str"));
+        assert_eq!(walk("nest.a.b.c"), ("nest.a.b", Err("string has no key 'c'".to_owned())));
     }
 }

@@ -17,7 +17,7 @@ use skill_lift_text::view::Comparison;
 
 use super::answer::Answer;
 use super::outcome::{Availability, Normalization, Outcome, UndecidedReason};
-use super::places::{Found, MissKind};
+use super::places::{Compared, Found, MissKind};
 use super::run::GradeOptions;
 use crate::runs::RunDirectory;
 use crate::suite::{Check, Suite};
@@ -45,6 +45,8 @@ pub struct Finding {
     pub found: Found,
     /// What came nearest when it found nothing: a byte range of the answer.
     pub nearest_miss: Option<(MissKind, Range<usize>)>,
+    /// The values that it compared.
+    pub compared: Option<Box<Compared>>,
 }
 
 impl Finding {
@@ -59,6 +61,7 @@ impl Finding {
             autojunk_fired: false,
             found: Found::default(),
             nearest_miss: None,
+            compared: None,
         }
     }
 
