@@ -98,7 +98,8 @@ pub struct Common {
     /// Count soft checks like gates.
     #[arg(long)]
     strict: bool,
-    /// What becomes of a check whose evidence is missing: no trace, no --allow-scripts, no --embed-cmd.
+    /// What becomes of a check whose evidence is missing: no trace, no --allow-scripts, no --embed-cmd, a script that
+    /// did not start or ran out of time.
     #[arg(long, value_enum, value_name = "WHAT", default_value = "fail")]
     unobserved: UnobservedChoice,
     /// Turn warnings of the strict contract into errors.

@@ -71,7 +71,11 @@ impl GradeArguments {
         };
         let (report, shown) = match (rows, &common.out) {
             (Rows::Within { path, array }, _) => {
-                let ended = array.end().and_then(|mut file| end(&mut file).map(|()| file));
+                let ended = array.end().and_then(|mut file| {
+                    end(&mut file)?;
+                    file.flush()?;
+                    Ok(file)
+                });
                 (Some(Ready { path, file: ended.map_err(|error| cannot_write(path, &error))? }), None)
             }
             (Rows::Aside(rows), Some(path)) => (Some(Ready::write(path, |writer| all(rows, writer))?), None),
@@ -93,11 +97,16 @@ impl GradeArguments {
     }
 
     /// Where the rows go: into the report if its folder is there, else aside, so that a tree that is refused leaves
-    /// nothing behind.
+    /// nothing behind. Not into the report either when it lies in the tree, which must not change while it is read.
     fn rows(&self, head: &ReportHead) -> Result<Rows<'_>, ExitCode> {
-        let has_folder =
-            |path: &Path| path.parent().is_some_and(|folder| folder.as_os_str().is_empty() || folder.is_dir());
-        let Some(path) = self.common.out.as_deref().filter(|path| has_folder(path)) else {
+        let runs = self.common.runs().canonicalize();
+        let may_begin = |path: &Path| {
+            let folder =
+                path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+            let folder = folder.and_then(|folder| folder.canonicalize().ok());
+            folder.is_some_and(|folder| folder.is_dir() && !runs.as_ref().is_ok_and(|runs| folder.starts_with(runs)))
+        };
+        let Some(path) = self.common.out.as_deref().filter(|path| may_begin(path)) else {
             return RowSpool::aside().map(Rows::Aside).map_err(|error| fail(&error.to_string()));
         };
         let array = AtomicFile::create(path).and_then(|mut file| {

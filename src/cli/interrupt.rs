@@ -1,8 +1,8 @@
 //! Ending early: what was started is ended too, and what was half-written is removed.
 
-use std::thread;
+use std::{fs, process, thread};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use skill_lift_contract::write::discard_unfinished;
@@ -11,16 +11,26 @@ use crate::grade::end_programs;
 
 /// Watches for the signals with which people and systems end a program, for the rest of the process.
 pub fn watch() {
-    // a system that allows no watching ends the program as it always does
-    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else {
-        return;
-    };
-    let _ = thread::Builder::new().name("signals".to_owned()).spawn(move || {
+    // without a thread the program ends as the system ends it
+    let _ = thread::Builder::new().name("signals".to_owned()).spawn(|| {
+        let watched = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
+        let Ok(mut signals) = Signals::new(watched) else {
+            return;
+        };
         if let Some(signal) = signals.forever().next() {
             end_programs();
             discard_unfinished();
             // ends the process as if nobody had watched, so that whoever started it sees why
             let _ = emulate_default_handler(signal);
+            process::exit(128 + signal);
         }
     });
+}
+
+/// Whether the process was started with a signal ignored, as `nohup` does: then it has to go on.
+fn is_ignored(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
 }

@@ -14,22 +14,44 @@ pub struct Answer<'a> {
     rendered: OnceCell<View<'a>>,
     folded_raw: OnceCell<String>,
     folded_rendered: OnceCell<String>,
-    wide: OnceCell<Vec<Wide>>,
+    folded_marks: OnceCell<Marks>,
+    utf16_marks: OnceCell<Marks>,
 }
 
-/// A character beyond ASCII: all others take one unit in every count.
-#[derive(Debug, Clone, Copy)]
-struct Wide {
-    raw: Extent,
-    folded: Extent,
-    utf16: Extent,
-}
+/// Places of a text in another count, at regular distances: what lies between two of them is counted when it is asked.
+#[derive(Debug)]
+struct Marks(Vec<Mark>);
 
-/// Where something starts and ends.
+/// The same place in two counts.
 #[derive(Debug, Clone, Copy, Default)]
-struct Extent {
-    start: usize,
-    end: usize,
+struct Mark {
+    raw: usize,
+    counted: usize,
+}
+
+/// Bytes between two marks.
+const MARK_DISTANCE: usize = 1024;
+
+impl Marks {
+    /// Counts a text; `length` is the length of a part of it in the other count.
+    fn of(text: &str, length: impl Fn(&str) -> usize) -> Self {
+        let mut marks = vec![Mark::default()];
+        let mut last = Mark::default();
+        while text.len() - last.raw > MARK_DISTANCE {
+            // a character takes four bytes at most
+            let wanted = last.raw + MARK_DISTANCE;
+            let raw = (wanted..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+            last = Mark { raw, counted: last.counted + length(&text[last.raw..raw]) };
+            marks.push(last);
+        }
+        Self(marks)
+    }
+
+    /// The last mark that is not behind a place.
+    fn before(&self, is_behind: impl Fn(&Mark) -> bool) -> Mark {
+        let count = self.0.partition_point(|mark| !is_behind(mark));
+        count.checked_sub(1).and_then(|last| self.0.get(last)).copied().unwrap_or_default()
+    }
 }
 
 impl<'a> Answer<'a> {
@@ -40,7 +62,8 @@ impl<'a> Answer<'a> {
             rendered: OnceCell::new(),
             folded_raw: OnceCell::new(),
             folded_rendered: OnceCell::new(),
-            wide: OnceCell::new(),
+            folded_marks: OnceCell::new(),
+            utf16_marks: OnceCell::new(),
         }
     }
 
@@ -78,49 +101,40 @@ impl<'a> Answer<'a> {
 
     /// The bytes of the text whose folding lies in a range of the folded text; whole characters.
     pub fn unfolded(&self, folded: Range<usize>) -> Range<usize> {
-        let wide = self.wide();
-        let start = match wide.partition_point(|character| character.folded.end <= folded.start) {
-            at if wide.get(at).is_some_and(|character| character.folded.start <= folded.start) => wide[at].raw.start,
-            at => behind(wide, at, |character| (character.folded, character.raw), folded.start),
-        };
-        let end = match wide.partition_point(|character| character.folded.end < folded.end) {
-            at if wide.get(at).is_some_and(|character| character.folded.start < folded.end) => wide[at].raw.end,
-            at => behind(wide, at, |character| (character.folded, character.raw), folded.end),
-        };
-        start..end
+        let (start, _) = self.folded_from(folded.start);
+        let (last, end) = self.folded_from(folded.end);
+        // the end lies between two characters, or in one that belongs to the range
+        let end = if last.counted == folded.end { last.raw } else { end.raw };
+        start.raw..end
+    }
+
+    /// Start and end of the character in whose folding a place lies.
+    fn folded_from(&self, place: usize) -> (Mark, Mark) {
+        let marks = self.folded_marks.get_or_init(|| Marks::of(self.raw, |part| python::casefold(part).len()));
+        let mut start = marks.before(|mark| mark.counted > place);
+        loop {
+            let rest = &self.raw[start.raw..];
+            // ASCII folds byte by byte
+            let ascii = rest.bytes().take(place - start.counted).take_while(u8::is_ascii).count();
+            start = Mark { raw: start.raw + ascii, counted: start.counted + ascii };
+            let Some(character) = self.raw[start.raw..].chars().next() else {
+                return (start, start);
+            };
+            let raw = start.raw + character.len_utf8();
+            let end = Mark { raw, counted: start.counted + python::casefold(&self.raw[start.raw..raw]).len() };
+            if end.counted > place {
+                return (start, end);
+            }
+            start = end;
+        }
     }
 
     /// The UTF-16 code units before a byte of the text at which a character begins, or the text ends.
     pub fn utf16(&self, offset: usize) -> usize {
-        let wide = self.wide();
-        let at = wide.partition_point(|character| character.raw.end <= offset);
-        behind(wide, at, |character| (character.raw, character.utf16), offset)
+        let length = |part: &str| part.chars().map(char::len_utf16).sum::<usize>();
+        let mark = self.utf16_marks.get_or_init(|| Marks::of(self.raw, length)).before(|mark| mark.raw > offset);
+        mark.counted + length(&self.raw[mark.raw..offset])
     }
-
-    fn wide(&self) -> &[Wide] {
-        self.wide.get_or_init(|| {
-            let mut wide: Vec<Wide> = Vec::new();
-            for (start, character) in self.raw.char_indices().filter(|(_, character)| !character.is_ascii()) {
-                let end = start + character.len_utf8();
-                let at = wide.len();
-                let folded_start = behind(&wide, at, |earlier| (earlier.raw, earlier.folded), start);
-                let utf16_start = behind(&wide, at, |earlier| (earlier.raw, earlier.utf16), start);
-                let folded_length = python::casefold(&self.raw[start..end]).len();
-                wide.push(Wide {
-                    raw: Extent { start, end },
-                    folded: Extent { start: folded_start, end: folded_start + folded_length },
-                    utf16: Extent { start: utf16_start, end: utf16_start + character.len_utf16() },
-                });
-            }
-            wide
-        })
-    }
-}
-
-/// A place in one count, given in another: the distance from the end of the last wide character before `at` is the same.
-fn behind(wide: &[Wide], at: usize, counts: impl Fn(&Wide) -> (Extent, Extent), place: usize) -> usize {
-    let (given, wanted) = at.checked_sub(1).and_then(|last| wide.get(last)).map(counts).unwrap_or_default();
-    wanted.end + (place - given.end)
 }
 
 #[cfg(test)]
@@ -143,6 +157,17 @@ mod tests {
         );
         assert_eq!([raw("i"), raw("i\u{307}k"), raw("b i")], ["İ", "İK", "b İ"]);
         assert_eq!(raw(&folded), "aßb İK—c");
+    }
+
+    #[test]
+    fn places_far_into_a_text_are_found() {
+        let text = "Straße 日🚀 — ".repeat(1_000);
+        let answer = Answer::new(&text);
+        for start in [text.len() - 21, 10_500 / 21 * 21, 0] {
+            let folded = python::casefold(&text[..start]).len();
+            assert_eq!(answer.unfolded(folded..folded + 8), start..start + 8, "Straße and the blank at {start}");
+            assert_eq!(answer.utf16(start), text[..start].encode_utf16().count());
+        }
     }
 
     #[test]

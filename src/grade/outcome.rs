@@ -32,7 +32,7 @@ impl ErrorReason {
 /// Why a check came to no decision although the program could finish it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UndecidedReason {
-    /// What it looks at was not recorded, or may not be looked at.
+    /// What it looks at was not recorded, or may not be looked at, or the program that looks did not come to an end.
     Unobserved,
 }
 

@@ -208,8 +208,8 @@ pub fn grade_run<T>(
     let parsed = sidecars.parse(&mut directory);
     let metadata_warnings = sidecar_warnings(&parsed, &mut directory);
     let too_large = output.is_too_large() || turns.iter().any(|turn| turn.output.is_too_large());
-    let last_turn = if output == Output::Missing { answer_of_turns(&turns) } else { None };
-    let answer = output.text().or(last_turn.as_deref());
+    let last_turn = if output == Output::Missing { answer_of_turns(&turns, &subject.slot.path) } else { None };
+    let answer = output.text().or(last_turn.as_ref().map(|(text, _)| text.as_str()));
     let missing_output = answer.is_none() && !too_large;
 
     let mut execution = parsed.execution(answer);
@@ -230,7 +230,8 @@ pub fn grade_run<T>(
     let model_folder =
         subject.slot.model_directory.as_deref().map(|name| model_of_directory(name, recorded_model.as_deref()));
     let mut grading = Grading::new(subject, options, model_folder.as_deref(), unscored_reasons.is_empty());
-    grading.case_assertions(&Answer::new(answer.unwrap_or_default()), output.path(), &mut directory)?;
+    let answer_path = last_turn.as_ref().map_or(output.path(), |(_, path)| path);
+    grading.case_assertions(&Answer::new(answer.unwrap_or_default()), answer_path, &mut directory)?;
     grading.turn_assertions(&mut turns, &mut directory)?;
     grading.skip_dependents();
     let Grading { objective, qualitative, deferred, .. } = grading;
@@ -287,9 +288,14 @@ pub fn grade_run<T>(
 
 /// The answer to the last turn when every declared turn was answered. An earlier turn is never promoted to a final
 /// answer.
-fn answer_of_turns(turns: &[TurnEvidence]) -> Option<String> {
+///
+/// With the file that it stands in, relative to the run directory `run`.
+fn answer_of_turns(turns: &[TurnEvidence], run: &str) -> Option<(String, String)> {
     let complete = turns.iter().all(|turn| turn.output.text().is_some());
-    if complete { turns.last().and_then(|turn| turn.output.text()).map(str::to_owned) } else { None }
+    let last = turns.last().filter(|_| complete)?;
+    let folder = last.directory.as_ref().and_then(|directory| directory.relative().strip_prefix(run));
+    let folder = folder.unwrap_or_default().trim_start_matches('/');
+    Some((last.output.text()?.to_owned(), format!("{folder}/{}", last.output.path())))
 }
 
 fn sidecar_warnings(parsed: &ParsedSidecars<'_>, directory: &mut RunDirectory) -> Vec<String> {

@@ -1,7 +1,8 @@
 //! Strict JSON: reading with byte spans and paths, exact comparison, and writing.
 //!
 //! In: bytes of a file that may be hostile. Out: a [`Node`] tree that borrows from those bytes, or a
-//! [`Tape`] where the values stand, for what is mostly passed through; else a [`JsonError`] that says where and why. Writing lives in [`mod@write`]: two-space indentation, non-ASCII kept.
+//! [`Tape`] of where the values stand, for what is mostly passed through; else a [`JsonError`] that says where and why.
+//! Writing lives in [`mod@write`]: two-space indentation, non-ASCII kept.
 //!
 //! Strict means: UTF-8 only, no duplicate keys, no NaN or infinities, no lone surrogates, bounded nesting.
 

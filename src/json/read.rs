@@ -1,7 +1,8 @@
 //! The reader: one pass over the text, recursion bounded by a depth limit, positions kept.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use super::build::{Build, Container, Scalar, StringForm, TreeBuilder};
 use super::{Node, Span};
@@ -85,7 +86,7 @@ pub struct Document<'a> {
 /// A byte order mark before the value is dropped. Of duplicate keys the last one counts, as in Python, so that the
 /// rest of a document can still be checked.
 pub fn read(text: &str, limits: Limits) -> Document<'_> {
-    let (builder, errors) = build(text, limits, Paths::Tracked, TreeBuilder::default());
+    let (builder, errors) = build(text, limits, Objections::All, TreeBuilder::default());
     Document { root: builder.and_then(TreeBuilder::finish), errors }
 }
 
@@ -93,7 +94,7 @@ pub fn read(text: &str, limits: Limits) -> Document<'_> {
 pub(super) fn build<'a, B: Build<'a>>(
     text: &'a str,
     limits: Limits,
-    paths: Paths,
+    objections: Objections,
     builder: B,
 ) -> (Option<B>, Vec<JsonError>) {
     let mut reader = Reader {
@@ -101,7 +102,7 @@ pub(super) fn build<'a, B: Build<'a>>(
         bytes: text.as_bytes(),
         at: 0,
         limits,
-        paths,
+        objections,
         builder,
         path: Vec::new(),
         open_keys: Vec::with_capacity(USUAL_KEYS),
@@ -114,9 +115,9 @@ pub(super) fn build<'a, B: Build<'a>>(
     (complete.map(|()| reader.builder), reader.errors)
 }
 
-/// Reads one value of a text that is known to be JSON.
+/// The string that a text writes which is known to be one.
 pub(super) fn string_of(text: &str) -> Cow<'_, str> {
-    build(text, Limits::SIDECAR, Paths::Untracked, StringBuilder(Cow::Borrowed("")))
+    build(text, Limits::SIDECAR, Objections::FirstWithoutPath, StringBuilder(Cow::Borrowed("")))
         .0
         .map_or(Cow::Borrowed(""), |builder| builder.0)
 }
@@ -126,11 +127,8 @@ pub(super) fn string_of(text: &str) -> Cow<'_, str> {
 /// # Errors
 /// The first objection of the strict reader.
 pub fn parse(text: &str, limits: Limits) -> Result<Node<'_>, JsonError> {
-    let mut document = read(text, limits);
-    match document.root {
-        Some(root) if document.errors.is_empty() => Ok(root),
-        _ => Err(document.errors.swap_remove(0)),
-    }
+    let (builder, mut errors) = build(text, limits, Objections::First, TreeBuilder::default());
+    builder.and_then(TreeBuilder::finish).ok_or_else(|| errors.swap_remove(0))
 }
 
 /// Reads one JSON value a line; blank lines are skipped. Yields the 1-based line number with each value.
@@ -142,11 +140,15 @@ pub fn parse_lines(text: &str, limits: Limits) -> impl Iterator<Item = (usize, R
         .map(move |(index, line)| (index + 1, parse(line, limits)))
 }
 
-/// Whether errors say by which path their value is reached. Knowing it at every value takes time.
+/// Which objections are collected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Paths {
-    Tracked,
-    Untracked,
+pub(super) enum Objections {
+    /// All of them, as far as the text can be read.
+    All,
+    /// The first one, which ends the reading.
+    First,
+    /// The first one without the path to its value: knowing at every value how it is reached takes time.
+    FirstWithoutPath,
 }
 
 /// A step of the path to the value that is being read. A key is decoded only when an error has to name it.
@@ -160,7 +162,7 @@ struct Reader<'a, B> {
     bytes: &'a [u8],
     at: usize,
     limits: Limits,
-    paths: Paths,
+    objections: Objections,
     builder: B,
     path: Vec<Step>,
     /// Keys of the objects that are being read, the outermost first, with their places.
@@ -174,7 +176,7 @@ pub(super) type Key<'a> = (Cow<'a, str>, Span);
 /// Keys that are open at a time in most texts.
 const USUAL_KEYS: usize = 48;
 
-/// Objects with more members than this are checked for duplicates with a set, smaller ones by comparing.
+/// Objects with this many members or more are checked for duplicates with a map, smaller ones by comparing.
 const SMALL_OBJECT: usize = 32;
 
 /// The keys of one object, as far as it has been read.
@@ -182,8 +184,8 @@ const SMALL_OBJECT: usize = 32;
 struct Keys<'a> {
     /// A bit for each key; a key whose bit is not set is new.
     bits: u64,
-    /// All keys, once there are many.
-    all: HashSet<Cow<'a, str>>,
+    /// Where each key stands, once there are many.
+    all: HashMap<Cow<'a, str>, usize>,
 }
 
 impl<'a> Keys<'a> {
@@ -192,20 +194,22 @@ impl<'a> Keys<'a> {
     fn add(&mut self, key: &Cow<'a, str>, known: &[Key<'a>]) -> Option<usize> {
         let bytes = key.as_bytes();
         let ends = bytes.first().zip(bytes.last()).map_or(0, |(first, last)| u32::from(*first) * 7 + u32::from(*last));
-        let bit = 1 << ((ends + bytes.len() as u32 * 13) % u64::BITS);
+        let bit = 1 << ((ends as usize + bytes.len() % 64 * 13) % 64);
         let is_new = self.bits & bit == 0;
         self.bits |= bit;
-        if known.len() >= SMALL_OBJECT {
-            if self.all.is_empty() {
-                self.all.extend(known.iter().map(|(key, _)| key.clone()));
-            }
-            if self.all.insert(key.clone()) {
-                return None;
-            }
-        } else if is_new {
-            return None;
+        if known.len() < SMALL_OBJECT {
+            return if is_new { None } else { known.iter().position(|(other, _)| other == key) };
         }
-        known.iter().position(|(other, _)| other == key)
+        if self.all.is_empty() {
+            self.all.extend(known.iter().enumerate().map(|(index, (key, _))| (key.clone(), index)));
+        }
+        match self.all.entry(key.clone()) {
+            Entry::Occupied(place) => Some(*place.get()),
+            Entry::Vacant(place) => {
+                place.insert(known.len());
+                None
+            }
+        }
     }
 }
 
@@ -234,7 +238,8 @@ impl<'a, B: Build<'a>> Reader<'a, B> {
         }
     }
 
-    fn note(&mut self, kind: JsonErrorKind, start: usize, end: usize) {
+    /// Notes an objection; `None` when it ends the reading.
+    fn note(&mut self, kind: JsonErrorKind, start: usize, end: usize) -> Option<()> {
         let mut path = String::from("$");
         for step in &self.path {
             match step {
@@ -252,10 +257,11 @@ impl<'a, B: Build<'a>> Reader<'a, B> {
             }
         }
         self.errors.push(JsonError { kind, span: Span { start, end }, path });
+        (self.objections == Objections::All).then_some(())
     }
 
     fn enter_step(&mut self, step: Step) {
-        if self.paths == Paths::Tracked {
+        if self.objections != Objections::FirstWithoutPath {
             self.path.push(step);
         }
     }
@@ -318,7 +324,7 @@ impl<'a, B: Build<'a>> Reader<'a, B> {
             let span = Span { start, end: self.at };
             let position = keys.add(&key, &self.open_keys[first..]);
             if position.is_some() {
-                self.note(JsonErrorKind::DuplicateKey(key.clone().into_owned()), span.start, span.end);
+                self.note(JsonErrorKind::DuplicateKey(key.clone().into_owned()), span.start, span.end)?;
             }
             self.skip_space();
             if self.peek() != Some(b':') {
@@ -387,16 +393,16 @@ impl<'a, B: Build<'a>> Reader<'a, B> {
         }
         for word in ["NaN", "Infinity"] {
             if rest.starts_with(word.as_bytes()) {
-                return Some(self.not_finite(self.at, word.len()));
+                return self.not_finite(self.at, word.len());
             }
         }
         self.syntax("expected a value")
     }
 
-    fn not_finite(&mut self, start: usize, length: usize) -> Scalar<'a> {
+    fn not_finite(&mut self, start: usize, length: usize) -> Option<Scalar<'a>> {
         self.at = start + length;
-        self.note(JsonErrorKind::NotFinite, start, self.at);
-        Scalar::Null
+        self.note(JsonErrorKind::NotFinite, start, self.at)?;
+        Some(Scalar::Null)
     }
 
     fn number(&mut self) -> Option<Scalar<'a>> {
@@ -404,7 +410,7 @@ impl<'a, B: Build<'a>> Reader<'a, B> {
         if self.peek() == Some(b'-') {
             self.at += 1;
             if self.bytes[self.at..].starts_with(b"Infinity") {
-                return Some(self.not_finite(start, "-Infinity".len()));
+                return self.not_finite(start, "-Infinity".len());
             }
         }
         match self.peek() {
@@ -428,7 +434,7 @@ impl<'a, B: Build<'a>> Reader<'a, B> {
         }
         let text = &self.text[start..self.at];
         if float && !text.parse::<f64>().is_ok_and(f64::is_finite) {
-            return Some(self.not_finite(start, self.at - start));
+            return self.not_finite(start, self.at - start);
         }
         Some(Scalar::Number(text))
     }
@@ -532,7 +538,7 @@ impl<'a, B: Build<'a>> Reader<'a, B> {
             }
             self.at = after_first;
         }
-        self.note(JsonErrorKind::LoneSurrogate, start, self.at);
+        self.note(JsonErrorKind::LoneSurrogate, start, self.at)?;
         Some(char::REPLACEMENT_CHARACTER)
     }
 

@@ -8,7 +8,7 @@ use std::io;
 use std::vec::Drain;
 
 use super::build::{Build, Container, Scalar, StringForm};
-use super::read::{self, Key, Paths};
+use super::read::{self, Key, Objections};
 use super::{JsonError, Limits, Node, Number, Span, Value, write};
 
 /// A text and the places of its values.
@@ -51,10 +51,10 @@ impl<'a> Tape<'a> {
             return Err(JsonError::too_long(text.len()));
         }
         let builder = TapeBuilder { entries: Vec::with_capacity(text.len() / BYTES_PER_ENTRY) };
-        match read::build(text, limits, Paths::Untracked, builder) {
+        match read::build(text, limits, Objections::FirstWithoutPath, builder) {
             (Some(TapeBuilder { entries }), errors) if errors.is_empty() => Ok(Self { text, entries }),
             // hardly any text has errors: only then it is read once more, for the paths to them
-            _ => Err(read::build(text, limits, Paths::Tracked, Nothing).1.swap_remove(0)),
+            _ => Err(read::build(text, limits, Objections::First, Nothing).1.swap_remove(0)),
         }
     }
 

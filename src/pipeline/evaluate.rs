@@ -1,4 +1,4 @@
-//! Grading a tree into a spool of rows and, when they are asked for, frames.
+//! Grading a tree into rows and, when they are asked for, frames.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -110,9 +110,12 @@ pub enum EvaluationError {
     /// The frames cannot be built.
     #[error(transparent)]
     Frame(#[from] FrameError),
-    /// The rows cannot be kept.
+    /// What is made beside the rows cannot be kept.
     #[error("cannot write a temporary file: {0}")]
-    Spool(#[from] io::Error),
+    Scratch(#[from] io::Error),
+    /// The rows cannot be written.
+    #[error("cannot write the rows of the report: {0}")]
+    Rows(io::Error),
 }
 
 impl From<LayoutError> for EvaluationError {
@@ -323,7 +326,7 @@ impl Collector<'_> {
     fn flush(&mut self) -> Result<(), EvaluationError> {
         for (run, projected) in self.pending.drain(..).flatten() {
             let Projected { row, tasks, grading_file } = projected;
-            self.writer.push(&row)?;
+            self.writer.push(&row).map_err(EvaluationError::Rows)?;
             self.rows += 1;
             self.tasks.extend(tasks);
             self.grading_files.extend(grading_file.map(|piece| (run.path.clone(), piece)));

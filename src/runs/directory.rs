@@ -184,9 +184,13 @@ impl RunDirectory {
         if metadata.len() > limit {
             return Err(FileProblem::TooLarge { path: path.to_owned(), size: metadata.len(), limit });
         }
+        // what is appended while the file is read does not belong to it yet; some file systems state no length
+        let most = if metadata.len() == 0 { limit + 1 } else { metadata.len() };
         let mut bytes = Vec::with_capacity(metadata.len() as usize);
-        // what is appended while the file is read does not belong to it yet
-        file.take(metadata.len()).read_to_end(&mut bytes).map_err(unreadable)?;
+        file.take(most).read_to_end(&mut bytes).map_err(unreadable)?;
+        if bytes.len() as u64 > limit {
+            return Err(FileProblem::TooLarge { path: path.to_owned(), size: bytes.len() as u64, limit });
+        }
         let name = if self.relative.is_empty() { path.to_owned() } else { format!("{}/{path}", self.relative) };
         self.digests.push((name, ContentDigest::of(&bytes)));
         Ok(Rc::new(bytes))
@@ -265,10 +269,12 @@ impl RunDirectory {
             && !name.contains('/')
         {
             let place = self.absolute.join(path);
+            // the folder again, too: somebody may have put a link in its place since it was listed
+            let is_folder = fs::symlink_metadata(self.absolute.join(first)).is_ok_and(|data| data.is_dir());
             match fs::symlink_metadata(&place) {
-                Ok(data) if !data.is_symlink() => return Ok(place),
-                Ok(_) => {}
-                Err(_) => return Err(missing()),
+                Ok(data) if is_folder && !data.is_symlink() => return Ok(place),
+                Err(_) if is_folder => return Err(missing()),
+                _ => {}
             }
         }
         // deeper, or through a link: the real place decides

@@ -1,8 +1,8 @@
 //! The JSON files beside an answer: what they say about the run, and whether the run finished.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::collections::HashMap;
+use std::io;
 use std::rc::Rc;
 
 use skill_lift_contract::UnscoredReason;
@@ -12,7 +12,7 @@ use super::directory::{FileProblem, RunDirectory};
 use super::limits::Limits;
 use super::metrics::{FILE_NAMES, Metrics};
 use super::warning::WarningCode;
-use crate::json::{self, Item, Node, Tape, Value, write};
+use crate::json::{self, Item, Member, Node, Span, Tape, Value, write};
 
 /// Names of the files, in the order in which the first one there becomes the row's metadata.
 const NAMES: [&str; 4] = ["metadata.json", "timing.json", "metrics.json", "outputs/metrics.json"];
@@ -86,8 +86,7 @@ impl<'m> Metadata<'m> {
     pub fn write_pretty(self, bytes: &mut Vec<u8>, depth: usize) -> io::Result<()> {
         match self {
             Self::Object(object) => object.write_pretty(bytes, depth),
-            Self::Empty => bytes.write_all(b"{}"),
-            Self::Unreadable(why) => write::pretty(bytes, &BTreeMap::from([("metadata_error", why)]), depth),
+            Self::Empty | Self::Unreadable(_) => write::pretty(bytes, &self.to_node(), depth),
         }
     }
 
@@ -95,7 +94,12 @@ impl<'m> Metadata<'m> {
     pub fn to_node(self) -> Node<'m> {
         match self {
             Self::Object(object) => object.to_node(),
-            Self::Empty | Self::Unreadable(_) => Node::synthetic(Value::Object(Vec::new())),
+            Self::Empty => Node::synthetic(Value::Object(Vec::new())),
+            Self::Unreadable(why) => {
+                let value = Node::synthetic(Value::String(why.into()));
+                let member = Member { key: "metadata_error".into(), key_span: Span::default(), value };
+                Node::synthetic(Value::Object(vec![member]))
+            }
         }
     }
 }
@@ -184,15 +188,20 @@ impl ParsedSidecars<'_> {
     /// The keys to which two files give different values, with the names of the files.
     pub fn conflicts(&self) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
-        for (index, (name, tape)) in self.objects.iter().enumerate().skip(1) {
-            for (key, value) in tape.root().members().into_iter().flatten() {
-                let key = key.as_str().unwrap_or_default();
-                let earlier = &self.objects[..index];
-                let other = earlier.iter().find(|(_, o)| o.root().get(&key).is_some_and(|other| other != value));
+        if self.objects.len() < 2 {
+            return found;
+        }
+        let mut earlier: Vec<(&str, HashMap<Cow<'_, str>, Item<'_, '_>>)> = Vec::new();
+        for (name, tape) in &self.objects {
+            let members = tape.root().members().into_iter().flatten();
+            let members: Vec<_> = members.filter_map(|(key, value)| Some((key.as_str()?, value))).collect();
+            for (key, value) in &members {
+                let other = earlier.iter().find(|(_, known)| known.get(key).is_some_and(|other| other != value));
                 if let Some((other, _)) = other {
                     found.push(format!("`{key}` in {other} and {name}"));
                 }
             }
+            earlier.push((name, members.into_iter().collect()));
         }
         found
     }

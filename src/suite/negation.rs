@@ -15,23 +15,17 @@ const STATING: [&str; 11] =
 /// Words that deny.
 const DENYING: [&str; 8] = ["not", "never", "no", "cannot", "without", "none", "nothing", "unable"];
 
-/// Warns about every statement that is looked for without a guard against its denial.
+/// Warns about every assertion that looks for a statement without a guard against its denial in the same case.
 pub(super) fn warn_statements(report: &mut Report<'_>, case: &Case) {
-    check_list(report, &case.assertions);
-    for turn in &case.turns {
-        check_list(report, &turn.assertions);
-    }
-}
-
-fn check_list(report: &mut Report<'_>, assertions: &[Assertion]) {
+    let assertions: Vec<&Assertion> =
+        case.assertions.iter().chain(case.turns.iter().flat_map(|turn| &turn.assertions)).collect();
     let guarded: HashSet<String> = assertions
         .iter()
         .flat_map(|assertion| match &assertion.check {
-            Check::ExcludesAny { needles, .. } => needles.iter().map(String::as_str).collect(),
-            Check::NotRegex { pattern, .. } => vec![pattern.source.as_str()],
+            Check::ExcludesAny { needles, .. } => needles.iter().flat_map(|needle| words(needle)).collect(),
+            Check::NotRegex { pattern, .. } => words(&without_escapes(&pattern.source)),
             _ => Vec::new(),
         })
-        .flat_map(words)
         .collect();
     for assertion in assertions {
         let (looked_for, is_pattern): (Vec<&str>, bool) = match &assertion.check {
@@ -43,13 +37,13 @@ fn check_list(report: &mut Report<'_>, assertions: &[Assertion]) {
             _ => continue,
         };
         let statement = |text: &&&str| {
-            let words = words(text);
+            let words = if is_pattern { words(&without_escapes(text)) } else { words(text) };
             let is_guarded = words.iter().all(|word| guarded.contains(word));
             states(&words) && !is_guarded && (!is_pattern || is_phrase(text))
         };
         if let Some(text) = looked_for.iter().find(statement) {
             let shown = python::repr_str(text);
-            let guard = words(text).join("\\s+");
+            let guard = words(&without_escapes(text)).join("\\s+");
             let message = format!(
                 "{shown} also occurs in answers that deny it, as \"was saved\" does in \"I can't confirm it was saved\"; \
                  guard it with a not_regex, for example (?:\\bnot|n't|\\bnever|\\bcannot)\\b[^.\\n]*{guard}"
@@ -59,22 +53,30 @@ fn check_list(report: &mut Report<'_>, assertions: &[Assertion]) {
     }
 }
 
-/// The words of a text or of a pattern, case folded; escapes of a pattern separate words.
+/// The words of a text, case folded.
 fn words(text: &str) -> Vec<String> {
-    let mut spaced = String::with_capacity(text.len());
-    let mut characters = text.chars();
+    let separated = |character: char| match character {
+        '\'' | '’' => '\'',
+        _ if character.is_alphanumeric() => character,
+        _ => ' ',
+    };
+    let spaced: String = text.chars().map(separated).collect();
+    python::casefold(&spaced).split_whitespace().map(str::to_owned).collect()
+}
+
+/// A pattern with blanks in place of its escapes.
+fn without_escapes(pattern: &str) -> String {
+    let mut text = String::with_capacity(pattern.len());
+    let mut characters = pattern.chars();
     while let Some(character) = characters.next() {
-        match character {
-            '\\' => {
-                characters.next();
-                spaced.push(' ');
-            }
-            '\'' | '’' => spaced.push('\''),
-            _ if character.is_alphanumeric() => spaced.push(character),
-            _ => spaced.push(' '),
+        if character == '\\' {
+            characters.next();
+            text.push(' ');
+        } else {
+            text.push(character);
         }
     }
-    python::casefold(&spaced).split_whitespace().map(str::to_owned).collect()
+    text
 }
 
 fn states(words: &[String]) -> bool {
@@ -92,7 +94,7 @@ mod tests {
     use super::*;
 
     fn is_statement(text: &str) -> bool {
-        states(&words(text))
+        states(&words(&without_escapes(text)))
     }
 
     #[test]

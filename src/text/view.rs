@@ -146,7 +146,7 @@ pub fn detail<'v, 't: 'v>(views: impl IntoIterator<Item = &'v View<'t>>) -> Stri
 fn delete_removable(text: &str) -> (Cow<'_, str>, [u64; 3]) {
     let mut removed = [0_u64; 3];
     let position = |character| REMOVABLE.iter().position(|removable| removable.character == character);
-    // all of them begin with one of two bytes, which few texts hold at all
+    // all of them begin with one of two bytes, which ASCII and most letters do without
     let may_hold = |stretch: &[u8]| stretch.iter().fold(false, |found, byte| found | matches!(byte, 0xe2 | 0xef));
     if !text.as_bytes().chunks(STRETCH).any(may_hold) {
         return (Cow::Borrowed(text), removed);

@@ -241,12 +241,18 @@ def compare(program, name, questions):
             documented += difference is None
             found += [difference] if difference else []
     pairs = sum(len(expected[1]) if expected[0] == "spans" else 1 for _, expected in questions)
-    unanswered = sum(isinstance(spans[2], str) for answer in answers for spans in answer.get("spans", []))
+    spans = [span for answer in answers for span in answer.get("spans", [])]
+    unanswered = sum(isinstance(span[2], str) for span in spans)
+    linear = sum(not isinstance(span[0], str) for span in spans)
     print(f"{name}: {pairs} compared, {len(found)} differ, {documented} differ as documented, "
-          f"{unanswered} beyond the step budget")
+          f"{unanswered} beyond the step budget" + (f", {linear} answered linearly" if spans else ""))
     for difference in found[:10]:
         print("  " + difference)
-    return not found
+    # an engine that gives no answers is no engine that agrees
+    answers_enough = 2 * linear >= len(spans) and 1000 * unanswered <= len(spans)
+    if not answers_enough:
+        print("  too few answers")
+    return not found and answers_enough
 
 
 def main():

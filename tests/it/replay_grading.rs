@@ -264,3 +264,23 @@ fn completed_runs_are_not_passes() {
     let said = workspace.on_runs("benchmark", &["--variant", "with_skill"]);
     assert_eq!(said.json()["summary"]["with_skill"]["mean_objective_pass_rate"], 0.8);
 }
+
+#[test]
+fn places_name_the_file_that_the_answer_was_read_from() {
+    let workspace = Workspace::new();
+    let check = json!({"name": "yes", "type": "contains", "value": "yes"});
+    let turns = json!([{"prompt": "a", "assertions": [check]}, {"prompt": "b"}]);
+    workspace.suite(&json!({"cases": [{"id": "c1", "split": "tune", "turns": turns, "assertions": [check]}]}));
+    workspace.write("runs/c1/with_skill/turn-1/output.md", "a yes");
+    workspace.write("runs/c1/with_skill/turn-2/response.md", "yes");
+    let result = row(&workspace.on_runs("grade", &["--variant", "with_skill"]), 0);
+    let spans: Vec<_> = result["assertions"].as_array().unwrap().iter().map(|row| row["spans"][0].clone()).collect();
+    assert_eq!(spans[0], json!({"text": "turn-2/response.md", "from": 0, "to": 3}));
+    assert_eq!(spans[1], json!({"text": "turn-1/output.md", "from": 2, "to": 5}));
+
+    // a match that the view hides has no place, and neither has one that only the view shows
+    let hidden = graded(json!({"type": "regex", "pattern": "cafe(?!\\w)"}), "cafe\u{301}");
+    assert_eq!((&hidden["passed"], &hidden["matched"]), (&json!(false), &Value::Null));
+    let shown = graded(json!({"type": "regex", "pattern": "rate limit"}), "rate\u{200b} limit");
+    assert_eq!((&shown["passed"], &shown["matched"]), (&json!(true), &Value::Null));
+}

@@ -33,7 +33,7 @@ const WRITE_BACK_BYTES: usize = 8 << 20;
 #[derive(Debug)]
 struct WriteBack {
     ask: SyncSender<()>,
-    thread: JoinHandle<()>,
+    thread: JoinHandle<io::Result<()>>,
 }
 
 impl WriteBack {
@@ -41,8 +41,10 @@ impl WriteBack {
         let file = file.try_clone()?;
         let (ask, asked) = sync_channel(1);
         let thread = thread::Builder::new().name("write-back".to_owned()).spawn(move || {
-            // the commit synchronises the whole file once more and reports what goes wrong
-            while asked.recv().is_ok() && file.sync_data().is_ok() {}
+            while asked.recv().is_ok() {
+                file.sync_data()?;
+            }
+            Ok(())
         })?;
         Ok(Self { ask, thread })
     }
@@ -52,25 +54,46 @@ impl WriteBack {
         let _ = self.ask.try_send(());
     }
 
-    fn finish(self) {
+    /// Waits for the end of it. The system reports a failure to write back only once: who asked first has to pass it
+    /// on.
+    fn finish(self) -> io::Result<()> {
         drop(self.ask);
-        let _ = self.thread.join();
+        self.thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread that writes back has ended early")))
     }
 }
 
 static COUNTER: AtomicU32 = AtomicU32::new(0);
 
 /// Temporary files that have not got their names yet.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+struct Unfinished {
+    paths: Vec<PathBuf>,
+    /// Whether the process is about to end: then no file is begun and none gets its name.
+    is_ending: bool,
+}
 
-fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+static UNFINISHED: Mutex<Unfinished> = Mutex::new(Unfinished { paths: Vec::new(), is_ending: false });
+
+fn unfinished() -> MutexGuard<'static, Unfinished> {
     // nothing can be half-changed under this lock
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes what was not committed: for a process that is about to end without dropping its files.
+impl Unfinished {
+    fn may_go_on(&self) -> io::Result<()> {
+        if self.is_ending { Err(io::Error::new(io::ErrorKind::Interrupted, "interrupted")) } else { Ok(()) }
+    }
+
+    fn forget(&mut self, path: &Path) {
+        self.paths.retain(|other| other != path);
+    }
+}
+
+/// Removes what was not committed, for a process that is about to end without dropping its files. From now on no file
+/// can be begun or committed.
 pub fn discard_unfinished() {
-    for path in unfinished().drain(..) {
+    let mut unfinished = unfinished();
+    unfinished.is_ending = true;
+    for path in unfinished.paths.drain(..) {
         let _ = fs::remove_file(path);
     }
 }
@@ -95,8 +118,10 @@ impl AtomicFile {
         }
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let temporary = target.with_file_name(format!(".{name}.{}-{number}.tmp", process::id()));
+        let mut unfinished = unfinished();
+        unfinished.may_go_on()?;
         let file = File::options().write(true).create_new(true).open(&temporary)?;
-        unfinished().push(temporary.clone());
+        unfinished.paths.push(temporary.clone());
         let writer = Some(BufWriter::with_capacity(BUFFER_BYTES, file));
         Ok(Self { target: target.to_owned(), temporary, writer, write_back: None, waiting: 0 })
     }
@@ -109,26 +134,19 @@ impl AtomicFile {
         let Some(writer) = self.writer.take() else {
             return Ok(());
         };
-        if let Some(write_back) = self.write_back.take() {
-            write_back.finish();
-        }
-        let done = writer
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)
-            .and_then(|file| file.sync_all())
-            .and_then(|()| fs::rename(&self.temporary, &self.target));
-        self.forget();
+        let written_back = self.write_back.take().map_or(Ok(()), WriteBack::finish);
+        let written = written_back
+            .and_then(|()| writer.into_inner().map_err(io::IntoInnerError::into_error))
+            .and_then(|file| file.sync_all());
+        let mut unfinished = unfinished();
+        let done =
+            written.and_then(|()| unfinished.may_go_on()).and_then(|()| fs::rename(&self.temporary, &self.target));
         if done.is_err() {
             // the first error is the one to report
             let _ = fs::remove_file(&self.temporary);
         }
+        unfinished.forget(&self.temporary);
         done
-    }
-}
-
-impl AtomicFile {
-    fn forget(&self) {
-        unfinished().retain(|path| *path != self.temporary);
     }
 }
 
@@ -158,9 +176,9 @@ impl Write for AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if self.writer.take().is_some() {
-            self.forget();
             // an abandoned file: there is nobody left to tell
             let _ = fs::remove_file(&self.temporary);
+            unfinished().forget(&self.temporary);
         }
     }
 }

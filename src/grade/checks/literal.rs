@@ -1,6 +1,7 @@
 //! Checks that look for texts in the answer: `contains`, `contains_any`, `contains_all`, `excludes_any`.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use memchr::memmem;
@@ -25,7 +26,7 @@ pub(super) fn contains(needle: &str, matching: TextMatching, answer: &Answer<'_>
             (false, format!("missing {shown}"))
         }
     })
-    .or_nearest(&[needle], matching, answer)
+    .or_nearest(&[needle], matching.ignore_case, answer)
 }
 
 pub(super) fn contains_any(needles: &[String], matching: TextMatching, answer: &Answer<'_>) -> Finding {
@@ -33,7 +34,7 @@ pub(super) fn contains_any(needles: &[String], matching: TextMatching, answer: &
         Some(needle) => (true, format!("matched {}", python::repr_str(needle))),
         None => (false, format!("none matched: {}", python::repr_list(needles.iter().map(String::as_str)))),
     })
-    .or_nearest(needles, matching, answer)
+    .or_nearest(needles, matching.ignore_case, answer)
 }
 
 pub(super) fn contains_all(needles: &[String], matching: TextMatching, answer: &Answer<'_>) -> Finding {
@@ -45,7 +46,7 @@ pub(super) fn contains_all(needles: &[String], matching: TextMatching, answer: &
             (false, format!("missing: {}", python::repr_list(missing)))
         }
     })
-    .or_nearest(needles, matching, answer)
+    .or_nearest(needles, matching.ignore_case, answer)
 }
 
 pub(super) fn excludes_any(needles: &[String], matching: TextMatching, answer: &Answer<'_>) -> Finding {
@@ -53,38 +54,40 @@ pub(super) fn excludes_any(needles: &[String], matching: TextMatching, answer: &
         Some(needle) => (false, format!("found banned {}", python::repr_str(needle))),
         None => (true, "none present".to_owned()),
     })
+    .finding
 }
 
 fn first<'n>(needles: &'n [String], hits: &[bool]) -> Option<&'n str> {
     needles.iter().zip(hits).find(|(_, hit)| **hit).map(|(needle, _)| needle.as_str())
 }
 
-impl Finding {
-    /// Adds what comes nearest to the first text that is missing, when a check of texts that must be there fails.
-    fn or_nearest<S: AsRef<str>>(mut self, needles: &[S], matching: TextMatching, answer: &Answer<'_>) -> Self {
-        if self.outcome == Outcome::Fail {
-            let text = answer.for_literals(Comparison::Exact, matching.ignore_case);
-            let missing = |needle: &&str| {
-                let needle = if matching.ignore_case { python::casefold(needle) } else { Cow::Borrowed(*needle) };
-                memmem::find(text.as_bytes(), needle.as_bytes()).is_none()
-            };
-            let missing = needles.iter().map(AsRef::as_ref).find(missing);
-            self.nearest_miss = missing.and_then(|needle| nearest(needle, matching.ignore_case, answer));
+/// What was found, and which of the texts.
+struct Sought {
+    finding: Finding,
+    hits: Vec<bool>,
+}
+
+impl Sought {
+    /// The finding with what comes nearest to the first text that is missing, when texts that must be there are.
+    fn or_nearest<S: AsRef<str>>(self, needles: &[S], ignore_case: bool, answer: &Answer<'_>) -> Finding {
+        let Self { mut finding, hits } = self;
+        if finding.outcome == Outcome::Fail {
+            let missing = needles.iter().zip(hits).find(|(_, hit)| !hit);
+            finding.nearest_miss = missing.and_then(|(needle, _)| nearest(needle.as_ref(), ignore_case, answer));
         }
-        self
+        finding
     }
 }
 
-fn look_for<S: AsRef<str>>(needles: &[S], matching: TextMatching, answer: &Answer<'_>, decide: Decide<'_>) -> Finding {
+fn look_for<S: AsRef<str>>(needles: &[S], matching: TextMatching, answer: &Answer<'_>, decide: Decide<'_>) -> Sought {
     let views: Vec<View<'_>> = needles.iter().map(|needle| matching.comparison.view(needle.as_ref())).collect();
     let hits =
         occurrences(views.iter().map(|view| view.text.as_ref()), matching.comparison, matching.ignore_case, answer);
     let (passed, evidence) = decide(&hits);
     let mut finding = Finding::decided(passed, evidence);
     finding.comparison = Some(matching.comparison);
-    if hits.iter().any(|hit| *hit) {
-        finding.found = found(needles.iter().map(AsRef::as_ref), matching.ignore_case, answer);
-    }
+    let present = needles.iter().zip(&hits).filter(|(_, hit)| **hit).map(|(needle, _)| needle.as_ref());
+    finding.found = found(present, matching.ignore_case, answer);
     let candidate = matching.comparison.view("");
     let candidate = if matching.comparison == Comparison::Rendered { answer.rendered() } else { &candidate };
     if candidate.changed() || views.iter().any(View::changed) {
@@ -92,7 +95,7 @@ fn look_for<S: AsRef<str>>(needles: &[S], matching: TextMatching, answer: &Answe
         let (raw_passed, _) = decide(&raw);
         note_normalization(&mut finding, passed != raw_passed, candidate, &views);
     }
-    finding
+    Sought { finding, hits }
 }
 
 fn occurrences<'n>(
@@ -112,10 +115,14 @@ fn occurrences<'n>(
 
 /// All places of the needles in the answer itself; what only a view shows has no place.
 fn found<'n>(needles: impl Iterator<Item = &'n str>, ignore_case: bool, answer: &Answer<'_>) -> Found {
-    let text = answer.for_literals(Comparison::Exact, ignore_case);
     let mut found = Found::default();
-    for needle in needles {
-        let needle = if ignore_case { python::casefold(needle) } else { Cow::Borrowed(needle) };
+    let folded = needles.map(|needle| if ignore_case { python::casefold(needle) } else { Cow::Borrowed(needle) });
+    let different: BTreeSet<Cow<'n, str>> = folded.collect();
+    if different.is_empty() {
+        return found;
+    }
+    let text = answer.for_literals(Comparison::Exact, ignore_case);
+    for needle in different {
         let starts = memmem::find_iter(text.as_bytes(), needle.as_bytes());
         for (index, start) in starts.enumerate() {
             found.count += 1;
@@ -154,7 +161,7 @@ fn with_other_space(needle: &str, text: &str) -> Option<Range<usize>> {
     let mut words = needle.split_whitespace();
     let first = words.next()?;
     let rest: Vec<&str> = words.collect();
-    memmem::find_iter(text.as_bytes(), first.as_bytes()).find_map(|start| {
+    memmem::find_iter(text.as_bytes(), first.as_bytes()).take(MOST_STARTS).find_map(|start| {
         let mut end = start + first.len();
         for word in &rest {
             let after = text[end..].trim_start();
@@ -167,6 +174,9 @@ fn with_other_space(needle: &str, text: &str) -> Option<Range<usize>> {
         Some(start..end)
     })
 }
+
+/// Places at which a near miss is looked for.
+const MOST_STARTS: usize = 1_000;
 
 /// The longest beginning of a text that occurs, if it is at least half of it and [`LEAST_BEGINNING`] long.
 fn beginning(needle: &str, text: &str) -> Option<Range<usize>> {
@@ -250,6 +260,9 @@ mod tests {
         assert_eq!(miss("Straße 7", FOLDED, "STRASSE 8"), some(MissKind::Beginning, "STRASSE "));
         assert_eq!(miss("retry", FOLDED, "a return"), None);
         assert_eq!(miss("retry", FOLDED, "retry"), None);
+        let hidden =
+            contains_all(&needles(&["rate limits", "backoff"]), FOLDED, &Answer::new("rate limit\u{200b}s back"));
+        assert_eq!(hidden.nearest_miss, Some((MissKind::Beginning, 15..19)));
         let all = contains_all(&needles(&["there", "missing word"]), FOLDED, &Answer::new("there, missing wor"));
         assert_eq!(all.nearest_miss, Some((MissKind::Beginning, 7..18)));
     }
@@ -262,6 +275,8 @@ mod tests {
         assert_eq!(ranges(&["ss"], "Maß"), [2..4]);
         // only the view has it
         assert!(ranges(&["rate limit"], "rate\u{200b} limit").is_empty());
+        // of several needles only those that the check found, each once
+        assert_eq!(ranges(&["rate limit", "b", "B"], "rate\u{200b} limit b"), [14..15]);
         let many = found(&["a"], &"a".repeat(50));
         assert_eq!((many.ranges.len(), many.count), (20, 50));
         assert_eq!(excludes_any(&needles(&["x"]), FOLDED, &Answer::new("axb")).found.ranges, [1..2]);

@@ -41,7 +41,12 @@ fn search(
             if let Some(raw) = &raw {
                 note_normalization(&mut finding, raw.is_some() != found.is_some(), answer.rendered(), &[]);
             }
-            let ranges: Vec<_> = raw.unwrap_or(found).into_iter().collect();
+            // what only the view shows has no place, and what the view hides was not found
+            let place = match raw {
+                Some(raw) => found.and(raw),
+                None => found,
+            };
+            let ranges: Vec<_> = place.into_iter().collect();
             finding.found = Found { count: ranges.len(), ranges };
             finding
         }

@@ -5,6 +5,7 @@
 //! that ignores case is a plain string to it.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use super::node::Node;
 use super::set::CodeSet;
@@ -15,6 +16,12 @@ type Ranges = Vec<(u32, u32)>;
 
 /// First code point after ASCII.
 const AFTER_ASCII: u32 = 0x80;
+
+/// First number after the code points.
+const AFTER_LAST: u32 = char::MAX as u32 + 1;
+
+/// Code points that no text holds.
+const SURROGATES: RangeInclusive<u32> = 0xd800..=0xdfff;
 
 /// Which byte stands for a character.
 #[derive(Debug)]
@@ -49,7 +56,7 @@ impl Alphabet {
         sets.sort_unstable();
         sets.dedup();
 
-        let (segments, classes) = partition(&sets);
+        let Partition { segments, classes } = partition(&sets)?;
         let is_word = |class: &Class| word.is_some_and(|word| signature_has(class, &sets, word));
         let bytes = name(&classes, |class| word.map(|_| is_word(class)))?;
 
@@ -108,9 +115,22 @@ fn collect(node: &Node, sets: &mut Vec<Ranges>) {
     }
 }
 
-/// Segments of the code points, from their start on, with the class of their members.
-fn partition(sets: &[Ranges]) -> (Vec<(u32, usize)>, Vec<Class>) {
-    // where a set begins or ends; ASCII is a segment of its own so that each class knows its ASCII members
+/// Sets beyond which a pattern is not even looked at: no pattern of so many sets has few classes.
+const MOST_SETS: usize = 4096;
+
+/// The code points as a pattern tells them apart.
+struct Partition {
+    /// Segments from their start on, ascending, with the class of their members.
+    segments: Vec<(u32, usize)>,
+    classes: Vec<Class>,
+}
+
+/// The classes of the code points; `None` when there are more than bytes.
+fn partition(sets: &[Ranges]) -> Option<Partition> {
+    if sets.len() > MOST_SETS {
+        return None;
+    }
+    // where a set begins or ends
     let mut cuts: Vec<(u32, usize)> = Vec::new();
     for (set, ranges) in sets.iter().enumerate() {
         cuts.extend(ranges.iter().flat_map(|&(first, last)| [(first, set), (last + 1, set)]));
@@ -127,20 +147,28 @@ fn partition(sets: &[Ranges]) -> (Vec<(u32, usize)>, Vec<Class>) {
             signature[set / 64] ^= 1 << (set % 64);
             next.next();
         }
-        let class = *known.entry(signature.clone().into_boxed_slice()).or_insert_with(|| {
-            classes.push(Class { signature: signature.clone().into_boxed_slice(), ascii: None });
-            classes.len() - 1
-        });
-        segments.push((start, class));
-        let end = next.peek().map(|&&(at, _)| at);
-        if start < AFTER_ASCII {
-            let last = end.map_or(AFTER_ASCII, |end| end.min(AFTER_ASCII)) - 1;
-            classes[class].ascii = u8::try_from(last).ok();
+        let end = next.peek().map_or(AFTER_LAST, |&&(at, _)| at);
+        // no text holds a surrogate
+        if !(SURROGATES.contains(&start) && SURROGATES.contains(&(end - 1))) {
+            let class = match known.get(signature.as_slice()) {
+                Some(class) => *class,
+                None if classes.len() > usize::from(u8::MAX) => return None,
+                None => {
+                    let signature: Box<[u64]> = signature.as_slice().into();
+                    known.insert(signature.clone(), classes.len());
+                    classes.push(Class { signature, ascii: None });
+                    classes.len() - 1
+                }
+            };
+            segments.push((start, class));
+            if start < AFTER_ASCII {
+                classes[class].ascii = u8::try_from(end.min(AFTER_ASCII) - 1).ok();
+            }
         }
-        match end {
-            Some(end) => start = end,
-            None => return (segments, classes),
+        if end == AFTER_LAST {
+            return Some(Partition { segments, classes });
         }
+        start = end;
     }
 }
 

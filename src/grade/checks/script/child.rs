@@ -174,36 +174,35 @@ struct Group {
     child: Child,
 }
 
-/// The groups that run, and whether they may.
+/// The leaders of the groups that run.
 #[derive(Default)]
 struct Running {
     leaders: Vec<Pid>,
-    ended: bool,
 }
 
-static RUNNING: Mutex<Running> = Mutex::new(Running { leaders: Vec::new(), ended: false });
+static RUNNING: Mutex<Running> = Mutex::new(Running { leaders: Vec::new() });
 
 fn running() -> MutexGuard<'static, Running> {
     // nothing can be half-changed under this lock
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Kills every program that runs, with what it started, and lets no other one start: the process is about to end.
+/// Kills every program that runs, with what it started: the process is about to end.
+///
+/// From now on none can be started, and whoever watched one waits for the end of the process, so that nobody takes a
+/// program that was killed here for one that failed.
 pub fn end_all() {
-    let mut running = running();
-    running.ended = true;
-    for leader in running.leaders.drain(..) {
-        let _ = kill_process_group(leader, Signal::KILL);
+    let running = running();
+    for leader in &running.leaders {
+        let _ = kill_process_group(*leader, Signal::KILL);
     }
+    std::mem::forget(running);
 }
 
 impl Group {
     fn start(command: &mut Command) -> Result<Self, String> {
         // held while the child is started, so that none can slip through
         let mut running = running();
-        if running.ended {
-            return Err("interrupted".to_owned());
-        }
         let child = command.spawn().map_err(|error| plain(&error))?;
         running.leaders.push(Pid::from_child(&child));
         Ok(Self { child })
@@ -242,7 +241,6 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        self.forget();
         // after it was reaped its number may name something else
         if !matches!(self.child.try_wait(), Ok(Some(_))) {
             self.kill();
