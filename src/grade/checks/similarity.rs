@@ -23,7 +23,7 @@ const DECIMALS: u32 = 4;
 /// Code points of the expected text that the evidence shows.
 const SHOWN_CHARACTERS: usize = 60;
 /// Comparisons of code points that a ratio may take.
-const RATIO_STEPS: u32 = 2_000_000_000;
+const RATIO_STEPS: u32 = 300_000_000;
 /// Seconds that a command may take to compute embeddings.
 const EMBEDDING_SECONDS: f64 = 60.0;
 /// Bytes of embeddings that are read.
