@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use skill_lift_contract::write::AtomicFile;
+use skill_lift_contract::write::{AtomicFile, is_stream};
 
 use super::common::{Common, Graded, warn_if_nothing_graded};
-use super::output::{emit, fail, warn_line};
+use super::output::{begin_file, emit, fail, is_behind, warn_line};
 use crate::pipeline::{FrameChoice, GradingFilesWritten, Products};
 use crate::report::{ReportHead, RowArray, RowSpool, RowWriter, begin_grading, end_grading};
 
@@ -104,12 +104,13 @@ impl GradeArguments {
             let folder =
                 path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
             let folder = folder.and_then(|folder| folder.canonicalize().ok());
-            folder.is_some_and(|folder| folder.is_dir() && !runs.as_ref().is_ok_and(|runs| folder.starts_with(runs)))
+            let is_outside = |folder: &Path| !runs.as_ref().is_ok_and(|runs| folder.starts_with(runs));
+            !is_behind(path, is_stream) && folder.is_some_and(|folder| folder.is_dir() && is_outside(&folder))
         };
         let Some(path) = self.common.out.as_deref().filter(|path| may_begin(path)) else {
             return RowSpool::aside().map(Rows::Aside).map_err(|error| fail(&error.to_string()));
         };
-        let array = AtomicFile::create(path).and_then(|mut file| {
+        let array = begin_file(path).and_then(|mut file| {
             begin_grading(&mut file, head)?;
             RowArray::begin(file)
         });
@@ -142,7 +143,7 @@ struct Ready<'a> {
 
 impl<'a> Ready<'a> {
     fn write(path: &'a Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Self, ExitCode> {
-        let written = AtomicFile::create(path).and_then(|mut file| {
+        let written = begin_file(path).and_then(|mut file| {
             write(&mut file)?;
             file.flush()?;
             Ok(file)

@@ -1,11 +1,12 @@
 //! Where results and messages go: results to standard output or a file, everything else to standard error.
 
+use std::fs;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use skill_lift_contract::write::AtomicFile;
+use skill_lift_contract::write::{AtomicFile, is_stream};
 use skill_lift_text::screen::visible;
 
 use crate::suite::render::MessageStyle;
@@ -52,6 +53,20 @@ pub fn warn_line(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", visible(line, false));
 }
 
+/// Begins a file that the user named. What a link leads to is written, as the user who made the link expects.
+pub fn begin_file(path: &Path) -> io::Result<AtomicFile> {
+    if leads_to_stream(path) {
+        return AtomicFile::through(path);
+    }
+    let place = path.canonicalize();
+    AtomicFile::create(place.as_deref().unwrap_or(path))
+}
+
+/// Whether a path leads to a device or a pipe.
+pub fn leads_to_stream(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|data| is_stream(&data))
+}
+
 /// Writes a product to a file, whole or not at all, or to standard output.
 ///
 /// A closed pipe on standard output is success.
@@ -59,7 +74,7 @@ pub fn emit(target: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Res
     match target {
         Some(path) => {
             let failed = |error: io::Error| format!("cannot write {}: {error}", path.display());
-            let mut file = AtomicFile::create(path).map_err(failed)?;
+            let mut file = begin_file(path).map_err(failed)?;
             write(&mut file).map_err(failed)?;
             file.commit().map_err(failed)
         }

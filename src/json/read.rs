@@ -173,6 +173,9 @@ struct Reader<'a, B> {
 /// A key and where it stands, quotes included.
 pub(super) type Key<'a> = (Cow<'a, str>, Span);
 
+/// Steps of a path that errors show.
+const SHOWN_STEPS: usize = 24;
+
 /// Keys that are open at a time in most texts.
 const USUAL_KEYS: usize = 48;
 
@@ -241,7 +244,9 @@ impl<'a, B: Build<'a>> Reader<'a, B> {
     /// Notes an objection; `None` when it ends the reading.
     fn note(&mut self, kind: JsonErrorKind, start: usize, end: usize) -> Option<()> {
         let mut path = String::from("$");
-        for step in &self.path {
+        // the way to a value that is nested beyond reason is of no use in full
+        let (shown, more) = self.path.split_at(self.path.len().min(SHOWN_STEPS));
+        for step in shown {
             match step {
                 Step::Key(span) => {
                     let written = &self.text[span.start..span.end];
@@ -255,6 +260,9 @@ impl<'a, B: Build<'a>> Reader<'a, B> {
                 }
                 Step::Index(index) => path.push_str(&format!("[{index}]")),
             }
+        }
+        if !more.is_empty() {
+            path.push('…');
         }
         self.errors.push(JsonError { kind, span: Span { start, end }, path });
         (self.objections == Objections::All).then_some(())

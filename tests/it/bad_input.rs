@@ -278,3 +278,25 @@ fn an_interrupted_command_leaves_nothing_behind() {
     let left: Vec<_> = fs::read_dir(workspace.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().contains("report")), "{left:?}");
 }
+
+#[test]
+fn a_report_goes_behind_a_link_and_into_a_device_but_never_replaces_them() {
+    let workspace = Workspace::with_cases(&["c1"]);
+    workspace.write("runs/c1/with_skill/output.md", "yes");
+    workspace.write("real.json", "old");
+    for (target, link) in [("real.json", "link.json"), ("/dev/full", "full.json"), ("/dev/stdout", "screen.json")] {
+        std::os::unix::fs::symlink(target, workspace.path().join(link)).unwrap();
+    }
+    for command in ["grade", "benchmark"] {
+        assert_eq!(workspace.on_runs(command, &["--quiet", "--out", "link.json"]).code, 0);
+        let real = fs::read_to_string(workspace.path().join("real.json")).unwrap();
+        assert!(real.starts_with("{\n  \"manifest\""), "{real}");
+        let said = workspace.on_runs(command, &["--quiet", "--out", "full.json"]);
+        assert_eq!((said.code, said.lines("FAIL: cannot write full.json").len()), (1, 1), "{}", said.stderr);
+        let said = workspace.on_runs(command, &["--quiet", "--out", "screen.json"]);
+        assert_eq!((said.code, said.json()["skill_name"].as_str()), (0, Some("demo")));
+        for link in ["link.json", "full.json", "screen.json"] {
+            assert!(workspace.path().join(link).is_symlink(), "{command} {link}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Writing files so that a reader never sees half of one.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -12,11 +12,13 @@ use std::thread::{self, JoinHandle};
 /// A file that takes its name only when it is complete.
 ///
 /// The bytes go to a temporary file in the same folder; [`AtomicFile::commit`] flushes it to the disk and renames it.
-/// Dropped without a commit, it leaves nothing behind.
+/// Dropped without a commit, it leaves nothing behind. A link is replaced, not followed: it may have been put there to
+/// lead out of a folder. A device or a pipe is not replaced either, see [`AtomicFile::through`].
 #[derive(Debug)]
 pub struct AtomicFile {
     target: PathBuf,
-    temporary: PathBuf,
+    /// `None` when the bytes go straight into the target.
+    temporary: Option<PathBuf>,
     writer: Option<BufWriter<File>>,
     write_back: Option<WriteBack>,
     /// Bytes since the last time that the system was asked to write back.
@@ -112,6 +114,9 @@ impl AtomicFile {
         if target.is_dir() {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "the path is a directory"));
         }
+        if fs::symlink_metadata(target).is_ok_and(|data| is_stream(&data)) {
+            return Self::through(target);
+        }
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder {
             fs::create_dir_all(folder)?;
@@ -122,8 +127,20 @@ impl AtomicFile {
         unfinished.may_go_on()?;
         let file = File::options().write(true).create_new(true).open(&temporary)?;
         unfinished.paths.push(temporary.clone());
+        Ok(Self::new(target, Some(temporary), file))
+    }
+
+    /// Writes straight into a device or a pipe, links followed.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn through(target: &Path) -> io::Result<Self> {
+        Ok(Self::new(target, None, File::options().write(true).open(target)?))
+    }
+
+    fn new(target: &Path, temporary: Option<PathBuf>, file: File) -> Self {
         let writer = Some(BufWriter::with_capacity(BUFFER_BYTES, file));
-        Ok(Self { target: target.to_owned(), temporary, writer, write_back: None, waiting: 0 })
+        Self { target: target.to_owned(), temporary, writer, write_back: None, waiting: 0 }
     }
 
     /// Gives the file its name.
@@ -135,19 +152,25 @@ impl AtomicFile {
             return Ok(());
         };
         let written_back = self.write_back.take().map_or(Ok(()), WriteBack::finish);
-        let written = written_back
-            .and_then(|()| writer.into_inner().map_err(io::IntoInnerError::into_error))
-            .and_then(|file| file.sync_all());
+        let file = written_back.and_then(|()| writer.into_inner().map_err(io::IntoInnerError::into_error));
+        let Some(temporary) = &self.temporary else {
+            return file.map(drop);
+        };
+        let written = file.and_then(|file| file.sync_all());
         let mut unfinished = unfinished();
-        let done =
-            written.and_then(|()| unfinished.may_go_on()).and_then(|()| fs::rename(&self.temporary, &self.target));
+        let done = written.and_then(|()| unfinished.may_go_on()).and_then(|()| fs::rename(temporary, &self.target));
         if done.is_err() {
             // the first error is the one to report
-            let _ = fs::remove_file(&self.temporary);
+            let _ = fs::remove_file(temporary);
         }
-        unfinished.forget(&self.temporary);
+        unfinished.forget(temporary);
         done
     }
+}
+
+/// Whether something is no file, folder or link: a device, a pipe, a socket.
+pub fn is_stream(data: &Metadata) -> bool {
+    !data.is_file() && !data.is_dir() && !data.is_symlink()
 }
 
 impl Write for AtomicFile {
@@ -157,7 +180,7 @@ impl Write for AtomicFile {
         };
         let written = writer.write(bytes)?;
         self.waiting += written;
-        if self.waiting >= WRITE_BACK_BYTES {
+        if self.waiting >= WRITE_BACK_BYTES && self.temporary.is_some() {
             self.waiting = 0;
             if self.write_back.is_none() {
                 // without a thread for it the commit does all the work
@@ -175,10 +198,10 @@ impl Write for AtomicFile {
 
 impl Drop for AtomicFile {
     fn drop(&mut self) {
-        if self.writer.take().is_some() {
+        if let (Some(_), Some(temporary)) = (self.writer.take(), &self.temporary) {
             // an abandoned file: there is nobody left to tell
-            let _ = fs::remove_file(&self.temporary);
-            unfinished().forget(&self.temporary);
+            let _ = fs::remove_file(temporary);
+            unfinished().forget(temporary);
         }
     }
 }
@@ -208,6 +231,26 @@ mod tests {
         file.commit().unwrap();
         assert_eq!(fs::read(&target).unwrap(), b"whole");
         assert_eq!(fs::read_dir(target.parent().unwrap()).unwrap().count(), 1);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn links_are_replaced_and_devices_stay() {
+        let folder = folder("links");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("elsewhere"), "old").unwrap();
+        std::os::unix::fs::symlink("elsewhere", folder.join("link")).unwrap();
+        let write = |path: &Path| {
+            let mut file = AtomicFile::create(path).unwrap();
+            file.write_all(b"new").unwrap();
+            file.commit().unwrap();
+        };
+        write(&folder.join("link"));
+        assert!(fs::symlink_metadata(folder.join("link")).unwrap().is_file());
+        assert_eq!(fs::read(folder.join("elsewhere")).unwrap(), b"old");
+        write(Path::new("/dev/null"));
+        assert!(is_stream(&fs::symlink_metadata("/dev/null").unwrap()));
         fs::remove_dir_all(folder).unwrap();
     }
 
