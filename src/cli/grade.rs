@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use skill_lift_contract::write::{AtomicFile, is_stream};
+use skill_lift_contract::write::AtomicFile;
 
 use super::common::{Common, Graded, warn_if_nothing_graded};
-use super::output::{begin_file, emit, fail, is_behind, warn_line};
+use super::output::{begin_file, emit, fail, leads_to_stream, warn_line};
 use crate::pipeline::{FrameChoice, GradingFilesWritten, Products};
 use crate::report::{ReportHead, RowArray, RowSpool, RowWriter, begin_grading, end_grading};
 
@@ -105,7 +105,7 @@ impl GradeArguments {
                 path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
             let folder = folder.and_then(|folder| folder.canonicalize().ok());
             let is_outside = |folder: &Path| !runs.as_ref().is_ok_and(|runs| folder.starts_with(runs));
-            !is_behind(path, is_stream) && folder.is_some_and(|folder| folder.is_dir() && is_outside(&folder))
+            !leads_to_stream(path) && folder.is_some_and(|folder| folder.is_dir() && is_outside(&folder))
         };
         let Some(path) = self.common.out.as_deref().filter(|path| may_begin(path)) else {
             return RowSpool::aside().map(Rows::Aside).map_err(|error| fail(&error.to_string()));
