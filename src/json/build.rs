@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::vec::Drain;
 
-use super::read::Key;
+use super::keys::Key;
 use super::{Member, Node, Number, Span, Value};
 
 /// A value without parts.

@@ -8,11 +8,14 @@
 
 mod build;
 mod compare;
+mod error;
+mod keys;
 mod node;
 mod read;
 mod tape;
 pub mod write;
 
+pub use error::{JsonError, JsonErrorKind};
 pub use node::{Member, Node, Number, Span, Value};
-pub use read::{Document, JsonError, JsonErrorKind, Limits, parse, parse_lines, read};
+pub use read::{Document, Limits, parse, parse_lines, read};
 pub use tape::{Item, Tape};

@@ -1,10 +1,10 @@
 //! The reader: one pass over the text, recursion bounded by a depth limit, positions kept.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use super::build::{Build, Container, Scalar, StringForm, TreeBuilder};
+use super::error::{JsonError, JsonErrorKind};
+use super::keys::{Key, Keys};
 use super::{Node, Span};
 
 /// Limits of one reading.
@@ -19,57 +19,6 @@ impl Limits {
     pub const SUITE: Limits = Limits { depth: 100 };
     /// For files of a run, which programs write.
     pub const SIDECAR: Limits = Limits { depth: 512 };
-}
-
-/// A text that does not satisfy the strict reader.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{kind} at {path}")]
-pub struct JsonError {
-    /// What is wrong.
-    pub kind: JsonErrorKind,
-    /// Where it stands.
-    pub span: Span,
-    /// Path of the value that holds the place, like `$.cases[0].prompt`.
-    pub path: String,
-}
-
-impl JsonError {
-    pub(super) fn too_long(length: usize) -> Self {
-        Self { kind: JsonErrorKind::TooLong, span: Span { start: 0, end: length }, path: "$".to_owned() }
-    }
-}
-
-/// What the strict reader refuses.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum JsonErrorKind {
-    /// Not JSON at all from here on.
-    #[error("invalid JSON: {0}")]
-    Syntax(&'static str),
-    /// The bytes are not UTF-8.
-    #[error("not valid UTF-8")]
-    NotUtf8,
-    /// An object has the same key twice.
-    #[error("duplicate key `{0}`")]
-    DuplicateKey(String),
-    /// `NaN`, `Infinity` or a number too large for a double.
-    #[error("number is not finite")]
-    NotFinite,
-    /// `\ud800` without its partner.
-    #[error("lone surrogate in a string")]
-    LoneSurrogate,
-    /// A text of 4 GiB or more.
-    #[error("the text has 4 GiB or more")]
-    TooLong,
-    /// Nested deeper than the limit.
-    #[error("nested deeper than {0} levels")]
-    TooDeep(usize),
-}
-
-impl JsonErrorKind {
-    /// Whether the text could be read to its end in spite of this error.
-    pub fn is_recoverable(&self) -> bool {
-        matches!(self, Self::DuplicateKey(_) | Self::NotFinite | Self::LoneSurrogate)
-    }
 }
 
 /// What could be read, and everything the strict reader objects to.
@@ -170,51 +119,11 @@ struct Reader<'a, B> {
     errors: Vec<JsonError>,
 }
 
-/// A key and where it stands, quotes included.
-pub(super) type Key<'a> = (Cow<'a, str>, Span);
-
 /// Steps of a path that errors show.
 const SHOWN_STEPS: usize = 24;
 
 /// Keys that are open at a time in most texts.
 const USUAL_KEYS: usize = 48;
-
-/// Objects with this many members or more are checked for duplicates with a map, smaller ones by comparing.
-const SMALL_OBJECT: usize = 32;
-
-/// The keys of one object, as far as it has been read.
-#[derive(Default)]
-struct Keys<'a> {
-    /// A bit for each key; a key whose bit is not set is new.
-    bits: u64,
-    /// Where each key stands, once there are many.
-    all: HashMap<Cow<'a, str>, usize>,
-}
-
-impl<'a> Keys<'a> {
-    /// Adds a key; where it stands among the `known` ones if it is one of them.
-    #[expect(clippy::ptr_arg, reason = "a borrowed key is kept as borrowed")]
-    fn add(&mut self, key: &Cow<'a, str>, known: &[Key<'a>]) -> Option<usize> {
-        let bytes = key.as_bytes();
-        let ends = bytes.first().zip(bytes.last()).map_or(0, |(first, last)| u32::from(*first) * 7 + u32::from(*last));
-        let bit = 1 << ((ends as usize + bytes.len() % 64 * 13) % 64);
-        let is_new = self.bits & bit == 0;
-        self.bits |= bit;
-        if known.len() < SMALL_OBJECT {
-            return if is_new { None } else { known.iter().position(|(other, _)| other == key) };
-        }
-        if self.all.is_empty() {
-            self.all.extend(known.iter().enumerate().map(|(index, (key, _))| (key.clone(), index)));
-        }
-        match self.all.entry(key.clone()) {
-            Entry::Occupied(place) => Some(*place.get()),
-            Entry::Vacant(place) => {
-                place.insert(known.len());
-                None
-            }
-        }
-    }
-}
 
 /// What reads a part answers `None` when the text cannot be read on; why, is the last entry of `errors` then.
 impl<'a, B: Build<'a>> Reader<'a, B> {
@@ -597,101 +506,4 @@ fn is_plain_key(key: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn kinds(text: &str) -> Vec<(JsonErrorKind, String)> {
-        read(text, Limits { depth: 3 }).errors.into_iter().map(|e| (e.kind, e.path)).collect()
-    }
-
-    #[test]
-    fn reads_values_with_spans() {
-        let text = "\u{feff} {\"a\": [1, -2.5e3, \"x\\u00e9\\ud83d\\ude00\"], \"b\": null}";
-        let node = parse(text, Limits::SUITE).unwrap();
-        let items = node.get("a").unwrap().items().unwrap();
-        assert_eq!(items[0].as_number().unwrap().as_i64(), Some(1));
-        assert_eq!(items[1].as_number().unwrap().as_f64(), -2500.0);
-        assert_eq!(items[2].as_str(), Some("xé😀"));
-        let span = items[1].span;
-        assert_eq!(&text[span.start..span.end], "-2.5e3");
-        assert_eq!(node.python_repr(), "{'a': [1, -2500.0, 'xé😀'], 'b': None}");
-    }
-
-    #[test]
-    fn strings_end_where_a_byte_wise_search_ends_them() {
-        for byte in 0..=u8::MAX {
-            for place in 0..8 {
-                for filler in [0x20, 0x21, 0x23, 0x5b, 0x5d, 0x7f, 0x80, 0xa2, 0xdc, 0xff] {
-                    let mut bytes = [filler; 8];
-                    bytes[place] = byte;
-                    let expected = bytes.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
-                    assert_eq!(first_special(u64::from_le_bytes(bytes)), expected, "{bytes:?}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn recoverable_problems_are_all_reported_with_their_paths() {
-        assert_eq!(
-            kinds(r#"{"a": {"k": NaN, "k": 2}, "b": [1e999, "\ud800"]}"#),
-            vec![
-                (JsonErrorKind::NotFinite, "$.a.k".to_owned()),
-                (JsonErrorKind::DuplicateKey("k".to_owned()), "$.a".to_owned()),
-                (JsonErrorKind::NotFinite, "$.b[0]".to_owned()),
-                (JsonErrorKind::LoneSurrogate, "$.b[1]".to_owned()),
-            ]
-        );
-    }
-
-    #[test]
-    fn the_last_of_two_equal_keys_counts_also_in_large_objects() {
-        let keys: Vec<_> = (0..40).map(|i| format!("\"k{i}\": {i}")).collect();
-        let text = format!("{{{}, \"k3\": 99}}", keys.join(", "));
-        let document = read(&text, Limits::SUITE);
-        assert_eq!(document.errors.len(), 1);
-        let root = document.root.unwrap();
-        assert_eq!(root.members().unwrap().len(), 40);
-        assert_eq!(root.get("k3").unwrap().as_number().unwrap().as_i64(), Some(99));
-    }
-
-    #[test]
-    fn syntax_errors_stop_the_reading() {
-        for text in [
-            "",
-            "{",
-            "[1,]",
-            "{\"a\" 1}",
-            "{'a': 1}",
-            "01",
-            "1.",
-            "+1",
-            "\"a\nb\"",
-            "\"\\x\"",
-            "\"abc",
-            "1 2",
-            "\\",
-            "\"\\u12\"",
-            "tru",
-            "-",
-        ] {
-            let document = read(text, Limits::SUITE);
-            assert!(document.root.is_none(), "{text:?}");
-            assert!(matches!(document.errors[0].kind, JsonErrorKind::Syntax(_)), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn nesting_is_bounded() {
-        assert!(parse("[[[1]]]", Limits { depth: 3 }).is_ok());
-        assert_eq!(kinds("[[[[1]]]]")[0].0, JsonErrorKind::TooDeep(3));
-        let deep = "[".repeat(200_000);
-        assert!(matches!(parse(&deep, Limits::SIDECAR).unwrap_err().kind, JsonErrorKind::TooDeep(512)));
-    }
-
-    #[test]
-    fn lines_are_numbered_and_blank_lines_skipped() {
-        let lines: Vec<_> = parse_lines("{\"a\":1}\r\n\n 2 \n{", Limits::SUITE).map(|(n, r)| (n, r.is_ok())).collect();
-        assert_eq!(lines, vec![(1, true), (3, true), (4, false)]);
-    }
-}
+mod tests;

@@ -8,7 +8,8 @@ use std::io;
 use std::vec::Drain;
 
 use super::build::{Build, Container, Scalar, StringForm};
-use super::read::{self, Key, Objections};
+use super::keys::Key;
+use super::read::{self, Objections};
 use super::{JsonError, Limits, Node, Number, Span, Value, write};
 
 /// A text and the places of its values.
