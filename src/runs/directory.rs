@@ -269,12 +269,13 @@ impl RunDirectory {
             && !name.contains('/')
         {
             let place = self.absolute.join(path);
+            let Ok(data) = fs::symlink_metadata(&place) else {
+                return Err(missing());
+            };
             // the folder again, too: somebody may have put a link in its place since it was listed
-            let is_folder = fs::symlink_metadata(self.absolute.join(first)).is_ok_and(|data| data.is_dir());
-            match fs::symlink_metadata(&place) {
-                Ok(data) if is_folder && !data.is_symlink() => return Ok(place),
-                Err(_) if is_folder => return Err(missing()),
-                _ => {}
+            let is_folder = || fs::symlink_metadata(self.absolute.join(first)).is_ok_and(|data| data.is_dir());
+            if !data.is_symlink() && is_folder() {
+                return Ok(place);
             }
         }
         // deeper, or through a link: the real place decides

@@ -80,7 +80,7 @@ pub struct Metrics {
 impl Metrics {
     /// Merges objects; later ones win.
     pub(super) fn merge(objects: &[Item<'_, '_>]) -> Self {
-        let merged = Merged(objects);
+        let merged = Merged::new(objects);
         let mut unavailable = Vec::new();
         for signal in Signal::ALL {
             if let Some(Telemetry::Unavailable(reason)) = merged.telemetry(signal) {
@@ -120,11 +120,20 @@ enum Telemetry<'t, 'a> {
     Unavailable(String),
 }
 
-struct Merged<'s, 't, 'a>(&'s [Item<'t, 'a>]);
+struct Merged<'s, 't, 'a> {
+    objects: &'s [Item<'t, 'a>],
+    /// The measurements of the telemetry, which every signal asks for.
+    measurements: Option<Item<'t, 'a>>,
+}
 
-impl<'t, 'a> Merged<'_, 't, 'a> {
+impl<'s, 't, 'a> Merged<'s, 't, 'a> {
+    fn new(objects: &'s [Item<'t, 'a>]) -> Self {
+        let merged = Self { objects, measurements: None };
+        Self { measurements: merged.get("telemetry").and_then(|telemetry| telemetry.get("measurements")), ..merged }
+    }
+
     fn get(&self, key: &str) -> Option<Item<'t, 'a>> {
-        self.0.iter().rev().find_map(|object| object.get(key))
+        self.objects.iter().rev().find_map(|object| object.get(key))
     }
 
     /// The first key under which a measurement stands: at the top, then in `usage`.
@@ -138,7 +147,7 @@ impl<'t, 'a> Merged<'_, 't, 'a> {
     /// `None` when telemetry does not mention the signal, or calls it available without giving a value.
     fn telemetry(&self, signal: Signal) -> Option<Telemetry<'t, 'a>> {
         let name = signal.wire_name();
-        let entry = self.get("telemetry")?.get("measurements")?.get(name)?;
+        let entry = self.measurements?.get(name)?;
         if !entry.is_object() {
             return None;
         }
