@@ -70,14 +70,7 @@ impl GradeArguments {
             end(writer)
         };
         let (report, shown) = match (rows, &common.out) {
-            (Rows::Within { path, array }, _) => {
-                let ended = array.end().and_then(|mut file| {
-                    end(&mut file)?;
-                    file.flush()?;
-                    Ok(file)
-                });
-                (Some(Ready { path, file: ended.map_err(|error| cannot_write(path, &error))? }), None)
-            }
+            (Rows::Within { path, array }, _) => (Some(Ready::fill(path, array.end(), |writer| end(writer))?), None),
             (Rows::Aside(rows), Some(path)) => (Some(Ready::write(path, |writer| all(rows, writer))?), None),
             (Rows::Aside(rows), None) => (None, Some(rows)),
         };
@@ -129,7 +122,9 @@ enum Rows<'a> {
 impl RowWriter for Rows<'_> {
     fn push(&mut self, row: &[u8]) -> io::Result<()> {
         match self {
-            Self::Within { array, .. } => array.push(row),
+            Self::Within { path, array } => {
+                array.push(row).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+            }
             Self::Aside(array) => array.push(row),
         }
     }
@@ -143,7 +138,16 @@ struct Ready<'a> {
 
 impl<'a> Ready<'a> {
     fn write(path: &'a Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Self, ExitCode> {
-        let written = begin_file(path).and_then(|mut file| {
+        Self::fill(path, begin_file(path), write)
+    }
+
+    /// Writes the rest of a file that was begun.
+    fn fill(
+        path: &'a Path,
+        begun: io::Result<AtomicFile>,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<Self, ExitCode> {
+        let written = begun.and_then(|mut file| {
             write(&mut file)?;
             file.flush()?;
             Ok(file)

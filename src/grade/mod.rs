@@ -17,7 +17,7 @@ pub use checks::end_programs;
 pub use outcome::{
     AssertionRow, Availability, ErrorReason, Judgement, Normalization, NormalizedText, Outcome, UndecidedReason,
 };
-pub use places::{Compared, MissKind, NearestMiss, Passage, Places};
+pub use places::{Compared, Details, MissKind, NearestMiss, Passage, Places};
 pub use run::{DeferredJudgement, GradeOptions, GradedRun, RunView, Subject, Unobserved, grade_run};
 pub use tally::{Rate, RunTally, TurnTally};
 pub use tree::{GradedWith, Tree, TreeError, grade_tree};

@@ -2,7 +2,7 @@
 
 use skill_lift_text::view::{Comparison, View};
 
-use super::places::{Compared, NearestMiss, Places};
+use super::places::Details;
 use crate::judge::JudgementDetail;
 use crate::judge::merge::share_of_five;
 use crate::suite::{AssertionType, OracleTier, Severity};
@@ -194,12 +194,8 @@ pub struct AssertionRow {
     pub autojunk_fired: bool,
     /// What a judge said, for judgements.
     pub judgement: Option<Judgement>,
-    /// Where it found what it looks for, for text checks.
-    pub places: Option<Box<Places>>,
-    /// What came nearest, for text checks that found nothing.
-    pub nearest_miss: Option<Box<NearestMiss>>,
-    /// The values that were compared, for checks of a JSON field.
-    pub compared: Option<Box<Compared>>,
+    /// What can be pointed at.
+    pub details: Details,
 }
 
 /// What a judge said about a check.

@@ -118,6 +118,17 @@ impl Places {
     }
 }
 
+/// What a row points at beside its evidence.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Details {
+    /// Where a text check found what it looks for.
+    pub places: Option<Box<Places>>,
+    /// What came nearest, for a text check that found nothing.
+    pub nearest_miss: Option<Box<NearestMiss>>,
+    /// The values that a check of a JSON field compared.
+    pub compared: Option<Box<Compared>>,
+}
+
 /// What came nearest to a text that was not found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NearestMiss {

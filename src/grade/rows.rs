@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::answer::Answer;
 use super::checks::{self, Evidence, Finding};
 use super::outcome::{AssertionRow, Availability, Judgement, Outcome, UndecidedReason, capped_evidence};
-use super::places::{NearestMiss, Passage, Places};
+use super::places::{Details, NearestMiss, Passage, Places};
 use super::run::{DeferredJudgement, GradeOptions, Subject, Unobserved};
 use crate::json::Node;
 use crate::judge::{JudgeResultsError, merge, task_id};
@@ -165,9 +165,7 @@ impl<'a> Grading<'a> {
             availability: Availability::Complete,
             autojunk_fired: false,
             judgement: Some(Judgement { task_id, detail: judged.detail }),
-            places: None,
-            nearest_miss: None,
-            compared: None,
+            details: Details::default(),
         })))
     }
 
@@ -205,6 +203,7 @@ impl<'a> Grading<'a> {
         let places =
             if found.count > 0 { Places::of(&found, answer, &self.file(directory, output_path)) } else { None };
         let nearest_miss = nearest_miss.map(|(kind, range)| NearestMiss { kind, passage: Passage::at(answer, &range) });
+        let details = Details { places: places.map(Box::new), nearest_miss: nearest_miss.map(Box::new), compared };
         let outcome = match (outcome, self.options.unobserved) {
             // absence of evidence must not turn a gate green
             (Outcome::Undecided(UndecidedReason::Unobserved), Unobserved::Fail) => Outcome::Fail,
@@ -225,9 +224,7 @@ impl<'a> Grading<'a> {
             availability,
             autojunk_fired,
             judgement: None,
-            places: places.map(Box::new),
-            nearest_miss: nearest_miss.map(Box::new),
-            compared,
+            details,
         })
     }
 
@@ -260,9 +257,7 @@ impl<'a> Grading<'a> {
             availability: Availability::Complete,
             autojunk_fired: false,
             judgement: None,
-            places: None,
-            nearest_miss: None,
-            compared: None,
+            details: Details::default(),
         })
     }
 

@@ -177,9 +177,7 @@ mod tests {
             availability: Availability::Complete,
             autojunk_fired: false,
             judgement: None,
-            places: None,
-            nearest_miss: None,
-            compared: None,
+            details: Default::default(),
         }
     }
 

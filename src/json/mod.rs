@@ -12,6 +12,7 @@ mod error;
 mod keys;
 mod node;
 mod read;
+mod scan;
 mod tape;
 pub mod write;
 

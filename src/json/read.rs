@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::build::{Build, Container, Scalar, StringForm, TreeBuilder};
 use super::error::{JsonError, JsonErrorKind};
 use super::keys::{Key, Keys};
+use super::scan::{after_space, end_of_plain};
 use super::{Node, Span};
 
 /// Limits of one reading.
@@ -140,14 +141,7 @@ impl<'a, B: Build<'a>> Reader<'a, B> {
 
     #[inline(always)]
     fn skip_space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
-            // most of it is indentation
-            if let Some(bytes) = self.bytes[self.at..].first_chunk() {
-                let others = u64::from_le_bytes(*bytes) ^ (ONES * u64::from(b' '));
-                self.at += others.trailing_zeros() as usize / 8;
-            }
-        }
+        self.at = after_space(self.bytes, self.at);
     }
 
     /// Notes an objection; `None` when it ends the reading.
@@ -366,26 +360,12 @@ impl<'a, B: Build<'a>> Reader<'a, B> {
     #[inline(always)]
     fn string(&mut self) -> Option<Cow<'a, str>> {
         let start = self.at + 1;
-        let end = self.end_of_plain(start);
+        let end = end_of_plain(self.bytes, start);
         if self.bytes.get(end) == Some(&b'"') {
             self.at = end + 1;
             return Some(Cow::Borrowed(&self.text[start..end]));
         }
         self.string_with_escapes()
-    }
-
-    /// Where a quote, a backslash or a control character stands, or the text ends.
-    #[inline(always)]
-    fn end_of_plain(&self, start: usize) -> usize {
-        let mut at = start;
-        while let Some(bytes) = self.bytes[at..].first_chunk() {
-            match first_special(u64::from_le_bytes(*bytes)) {
-                None => at += 8,
-                Some(offset) => return at + offset,
-            }
-        }
-        let rest = &self.bytes[at..];
-        at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)).unwrap_or(rest.len())
     }
 
     fn string_with_escapes(&mut self) -> Option<Cow<'a, str>> {
@@ -394,7 +374,7 @@ impl<'a, B: Build<'a>> Reader<'a, B> {
         let mut kept = opening + 1;
         self.at = kept;
         loop {
-            self.at = self.end_of_plain(self.at);
+            self.at = end_of_plain(self.bytes, self.at);
             text.push_str(&self.text[kept..self.at]);
             match self.peek() {
                 None => {
@@ -481,24 +461,6 @@ impl<'a> Build<'a> for StringBuilder<'a> {
             self.0 = text;
         }
     }
-}
-
-/// A one in each byte.
-const ONES: u64 = u64::MAX / 0xff;
-
-/// Which of eight bytes, the first in the lowest ones, is a quote, a backslash or a control character.
-///
-/// The borrow of a subtraction can mark a byte wrongly only above one that is marked rightly (Warren, Hacker's Delight,
-/// section 6-1), so that the lowest mark is right.
-#[inline(always)]
-fn first_special(bytes: u64) -> Option<usize> {
-    const HIGH: u64 = ONES << 7;
-    let zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes;
-    let quote = zero(bytes ^ (ONES * u64::from(b'"')));
-    let backslash = zero(bytes ^ (ONES * u64::from(b'\\')));
-    let control = bytes.wrapping_sub(ONES * 0x20) & !bytes;
-    let marks = (quote | backslash | control) & HIGH;
-    (marks != 0).then(|| marks.trailing_zeros() as usize / 8)
 }
 
 fn is_plain_key(key: &str) -> bool {

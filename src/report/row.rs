@@ -150,7 +150,7 @@ impl Serialize for Assertion<'_> {
             map.serialize_entry("score_scale", "1-5")?;
         }
         map.serialize_entry("availability", row.availability.word())?;
-        if let Some(places) = &row.places {
+        if let Some(places) = &row.details.places {
             map.serialize_entry("matched", &places.first)?;
             let spans = places.spans.iter().map(|span| Span { text: &places.file, from: span.start, to: span.end });
             map.serialize_entry("spans", &spans.collect::<Vec<_>>())?;
@@ -158,10 +158,10 @@ impl Serialize for Assertion<'_> {
                 map.serialize_entry("spans_more", &places.more)?;
             }
         }
-        if let Some(compared) = &row.compared {
+        if let Some(compared) = &row.details.compared {
             map.serialize_entry("compared", compared)?;
         }
-        if let Some(miss) = &row.nearest_miss {
+        if let Some(miss) = &row.details.nearest_miss {
             map.serialize_entry("nearest_miss", &Miss { kind: miss.kind.code(), passage: &miss.passage })?;
         }
         if row.autojunk_fired {

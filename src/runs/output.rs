@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use skill_lift_contract::TreeDigest;
 use skill_lift_text::python;
 
 use super::directory::{FileProblem, RunDirectory};
@@ -138,7 +139,7 @@ fn read_folder(directory: &mut RunDirectory, limits: &Limits) -> Output {
         }
     };
     let mut paths: Vec<String> = paths.into_iter().filter(|path| is_text_file(path)).collect();
-    paths.sort_by(|a, b| a.split('/').cmp(b.split('/')));
+    paths.sort_by(|a, b| TreeDigest::path_order(a, b));
     if paths.len() > limits.output_files {
         let (count, limit) = (paths.len(), limits.output_files);
         let message = format!("{count} text files; the first {limit} are read as the answer (--max-output-files)");

@@ -158,7 +158,7 @@ impl Matcher {
                 number
             })
             .collect();
-        let first = first.map(|element| numbers.find(&element)).collect();
+        let first: Vec<u32> = first.map(|element| numbers.find(&element)).collect();
         let allowed = if popularity == Popularity::Ignored && second.len() >= POPULARITY_LENGTH {
             second.len() / 100 + 1
         } else {
@@ -181,7 +181,6 @@ impl Matcher {
         }
         let popularity_applied = counts.iter().any(|&count| is_popular(count));
         let has_positions = |number: u32| ranges.get(number as usize).is_some_and(|&(start, end)| start < end);
-        let first: Vec<u32> = first;
         let starts = (0_u32..).zip(&first).filter(|&(_, &number)| has_positions(number)).map(|(at, _)| at).collect();
         let cells = vec![Cell::default(); second.len() + 1];
         Self { first, second, positions, ranges, starts, popularity_applied, cells, row: 0, steps_left: steps }

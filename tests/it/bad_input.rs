@@ -300,3 +300,59 @@ fn a_report_goes_behind_a_link_and_into_a_device_but_never_replaces_them() {
         }
     }
 }
+
+/// Runs the program from a shell that sets something up before.
+fn after(setup: &str, workspace: &Workspace, arguments: &str) -> Output {
+    let line = format!("{setup} exec \"$PROGRAM\" {arguments}");
+    let program = env!("CARGO_BIN_EXE_skill-lift");
+    Command::new("/bin/sh").args(["-c", &line]).env("PROGRAM", program).current_dir(workspace.path()).output().unwrap()
+}
+
+fn names(workspace: &Workspace) -> Vec<String> {
+    let entries = fs::read_dir(workspace.path()).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_refused_tree_and_a_full_disk_leave_nothing_behind() {
+    let workspace = Workspace::with_cases(&["c1"]);
+    workspace.write("runs/c1/with_skill/run-1/output.md", "yes");
+    let metadata = format!("{{\"note\": \"{}\"}}", "x".repeat(600_000));
+    workspace.write("runs/c1/with_skill/run-1/metadata.json", metadata);
+    let before = names(&workspace);
+    for (out, begins) in
+        [("report.json", "cannot write the rows of the report: report.json: "), ("new/r.json", "cannot")]
+    {
+        // the limit counts blocks of 512 or 1,024 bytes
+        let arguments = format!("grade evals/shared-benchmark.json --runs runs --quiet --out {out}");
+        let said = after("trap '' XFSZ; ulimit -f 100;", &workspace, &arguments);
+        let stderr = String::from_utf8(said.stderr).unwrap();
+        assert_eq!(said.status.code(), Some(1), "{stderr}");
+        assert!(stderr.starts_with(&format!("FAIL: {begins}")), "{stderr}");
+        // a folder that was made for the report may stay, empty
+        let _ = fs::remove_dir(workspace.path().join("new"));
+        assert_eq!(names(&workspace), before, "{out}");
+    }
+    workspace.write("runs/c1/with_skill/run-01/output.md", "yes");
+    for out in ["report.json", "new/r.json"] {
+        let said = workspace.on_runs("grade", &["--out", out]);
+        assert_eq!((said.code, said.lines("FAIL:").len()), (1, 1), "{}", said.stderr);
+        assert_eq!(names(&workspace), before, "{out}");
+    }
+}
+
+#[test]
+fn a_signal_that_is_ignored_from_the_start_stays_ignored() {
+    let workspace = Workspace::new();
+    let script = json!({"type": "script", "command": ["/bin/sh", "oracles/hangup.sh"]});
+    workspace.suite(&json!({"cases": [{"id": "c1", "split": "tune", "prompt": "Do.", "assertions": [script]}]}));
+    workspace.write("evals/oracles/hangup.sh", "kill -s HUP $PPID\nsleep 0.5\n");
+    workspace.write("runs/c1/with_skill/output.md", "x");
+    let arguments = "grade evals/shared-benchmark.json --runs runs --variant with_skill --allow-scripts --quiet";
+    let said = after("trap '' HUP;", &workspace, arguments);
+    assert_eq!(said.status.code(), Some(0), "{said:?}");
+    let said = after("", &workspace, arguments);
+    assert_eq!(said.status.signal(), Some(1), "{said:?}");
+}

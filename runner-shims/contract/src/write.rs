@@ -12,8 +12,8 @@ use std::thread::{self, JoinHandle};
 /// A file that takes its name only when it is complete.
 ///
 /// The bytes go to a temporary file in the same folder; [`AtomicFile::commit`] flushes it to the disk and renames it.
-/// Dropped without a commit, it leaves nothing behind. A link is replaced, not followed: it may have been put there to
-/// lead out of a folder. A device or a pipe is not replaced either, see [`AtomicFile::through`].
+/// Dropped without a commit, it leaves nothing behind but folders that it made. A link is replaced, not followed: it may
+/// have been put there to lead out of a folder. A device or a pipe is not replaced either, see [`AtomicFile::through`].
 #[derive(Debug)]
 pub struct AtomicFile {
     target: PathBuf,
@@ -251,6 +251,27 @@ mod tests {
         assert_eq!(fs::read(folder.join("elsewhere")).unwrap(), b"old");
         write(Path::new("/dev/null"));
         assert!(is_stream(&fs::symlink_metadata("/dev/null").unwrap()));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_goes_wrong_while_writing_back_is_passed_on() {
+        // a device cannot be synchronised
+        let write_back = WriteBack::start(&File::open("/dev/null").unwrap()).unwrap();
+        write_back.ask();
+        assert!(write_back.finish().is_err());
+
+        let folder = folder("write-back");
+        let target = folder.join("large");
+        let mut file = AtomicFile::create(&target).unwrap();
+        let block = vec![b'x'; 1 << 20];
+        for _ in 0..=2 * WRITE_BACK_BYTES / block.len() {
+            file.write_all(&block).unwrap();
+        }
+        assert!(file.write_back.is_some());
+        file.commit().unwrap();
+        assert_eq!(fs::metadata(&target).unwrap().len(), (2 * WRITE_BACK_BYTES + block.len()) as u64);
         fs::remove_dir_all(folder).unwrap();
     }
 

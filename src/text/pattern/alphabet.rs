@@ -57,8 +57,8 @@ impl Alphabet {
         sets.dedup();
 
         let Partition { segments, classes } = partition(&sets)?;
-        let is_word = |class: &Class| word.is_some_and(|word| signature_has(class, &sets, word));
-        let bytes = name(&classes, |class| word.map(|_| is_word(class)))?;
+        let word_set = word.and_then(|word| sets.binary_search_by(|ranges| ranges.as_slice().cmp(word.ranges())).ok());
+        let bytes = name(&classes, |class| word_set.map(|set| has_bit(&class.signature, set)))?;
 
         let mut ascii = [0; AFTER_ASCII as usize];
         let mut beyond = Vec::new();
@@ -115,7 +115,7 @@ fn collect(node: &Node, sets: &mut Vec<Ranges>) {
     }
 }
 
-/// Sets beyond which a pattern is not even looked at: no pattern of so many sets has few classes.
+/// Sets beyond which a pattern is left to the other engine: a signature has a bit for each.
 const MOST_SETS: usize = 4096;
 
 /// The code points as a pattern tells them apart.
@@ -174,11 +174,6 @@ fn partition(sets: &[Ranges]) -> Option<Partition> {
 
 fn has_bit(signature: &[u64], set: usize) -> bool {
     signature[set / 64] & (1 << (set % 64)) != 0
-}
-
-fn signature_has(class: &Class, sets: &[Ranges], wanted: &CodeSet) -> bool {
-    sets.binary_search_by(|ranges| ranges.as_slice().cmp(wanted.ranges()))
-        .is_ok_and(|set| has_bit(&class.signature, set))
 }
 
 /// A byte for each class: an ASCII character of its own where it has one, else one that nobody needs. `is_word` says
@@ -245,6 +240,8 @@ mod tests {
     fn there_are_only_so_many_bytes() {
         let many: String = (0..300).filter_map(|offset| char::from_u32(0x4e00 + offset)).collect();
         assert!(alphabet(&many, false).is_none());
+        let far_too_many: String = (0..5_000).filter_map(|offset| char::from_u32(0x4e00 + offset)).collect();
+        assert!(alphabet(&far_too_many, false).is_none());
         // of word characters there are fewer
         let some: String = many.chars().take(100).collect();
         assert!(alphabet(&some, false).is_some());

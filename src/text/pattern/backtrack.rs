@@ -29,7 +29,7 @@ struct Exceeded;
 /// No match starts before `earliest`.
 pub(super) fn search(program: &Program, text: &str, earliest: usize) -> Search {
     let mut machine = Machine::new(program, text);
-    if program.anchored && earliest > 0 {
+    if program.is_anchored() && earliest > 0 {
         return Search::NoMatch;
     }
     let mut start = Some(earliest);
@@ -101,7 +101,7 @@ impl<'p, 't> Machine<'p, 't> {
 
     /// The place after the character at a place where a match was looked for.
     fn following(&self, start: usize) -> Option<usize> {
-        if self.program.anchored {
+        if self.program.is_anchored() {
             return None;
         }
         self.character_at(start).map(|character| start + character.len_utf8())

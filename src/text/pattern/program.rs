@@ -109,8 +109,6 @@ pub(super) struct Program {
     pub(super) first: Option<CodeSet>,
     /// The position at which every match begins, if there is one.
     pub(super) begins_at: Option<Position>,
-    /// Whether a match can only begin at the start of the text.
-    pub(super) anchored: bool,
 }
 
 /// Register of the start of a group.
@@ -124,20 +122,18 @@ pub(super) const fn end_register(group: usize) -> usize {
 }
 
 impl Program {
+    /// Whether a match can only begin at the start of the text.
+    pub(super) fn is_anchored(&self) -> bool {
+        self.begins_at == Some(Position::StartOfText)
+    }
+
     /// Compiles `node`, which has `groups` capturing groups.
     pub(super) fn compile(node: &Node, groups: usize) -> Self {
         let mut compiler = Compiler { instructions: Vec::new(), sets: Vec::new(), registers: 2 * groups };
         compiler.node(node);
         compiler.push(Instruction::Match);
         let Compiler { instructions, sets, registers } = compiler;
-        Self {
-            instructions,
-            sets,
-            registers,
-            first: first_characters(node),
-            begins_at: begins_at(node),
-            anchored: starts_text(node),
-        }
+        Self { instructions, sets, registers, first: first_characters(node), begins_at: begins_at(node) }
     }
 }
 
@@ -309,17 +305,11 @@ fn begins_at(node: &Node) -> Option<Position> {
         Node::Position(position) => Some(*position),
         Node::Sequence(nodes) => nodes.first().and_then(begins_at),
         Node::Group(_, body) | Node::Atomic(body) | Node::Repeat { min: 1.., body, .. } => begins_at(body),
+        Node::Alternatives(nodes) => {
+            let mut positions = nodes.iter().map(begins_at);
+            let first = positions.next()?;
+            first.filter(|_| positions.all(|other| other == first))
+        }
         _ => None,
-    }
-}
-
-/// Whether `node` matches at the start of the text only.
-fn starts_text(node: &Node) -> bool {
-    match node {
-        Node::Position(Position::StartOfText) => true,
-        Node::Sequence(nodes) => nodes.first().is_some_and(starts_text),
-        Node::Group(_, body) | Node::Atomic(body) => starts_text(body),
-        Node::Alternatives(nodes) => !nodes.is_empty() && nodes.iter().all(starts_text),
-        _ => false,
     }
 }

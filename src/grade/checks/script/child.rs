@@ -175,16 +175,11 @@ struct Group {
 }
 
 /// The leaders of the groups that run.
-#[derive(Default)]
-struct Running {
-    leaders: Vec<Pid>,
-}
+static LEADERS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 
-static RUNNING: Mutex<Running> = Mutex::new(Running { leaders: Vec::new() });
-
-fn running() -> MutexGuard<'static, Running> {
+fn leaders() -> MutexGuard<'static, Vec<Pid>> {
     // nothing can be half-changed under this lock
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+    LEADERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Kills every program that runs, with what it started: the process is about to end.
@@ -192,19 +187,19 @@ fn running() -> MutexGuard<'static, Running> {
 /// From now on none can be started, and whoever watched one waits for the end of the process, so that nobody takes a
 /// program that was killed here for one that failed.
 pub fn end_all() {
-    let running = running();
-    for leader in &running.leaders {
+    let leaders = leaders();
+    for leader in leaders.iter() {
         let _ = kill_process_group(*leader, Signal::KILL);
     }
-    std::mem::forget(running);
+    std::mem::forget(leaders);
 }
 
 impl Group {
     fn start(command: &mut Command) -> Result<Self, String> {
         // held while the child is started, so that none can slip through
-        let mut running = running();
+        let mut leaders = leaders();
         let child = command.spawn().map_err(|error| plain(&error))?;
-        running.leaders.push(Pid::from_child(&child));
+        leaders.push(Pid::from_child(&child));
         Ok(Self { child })
     }
 
@@ -217,7 +212,7 @@ impl Group {
     /// Takes the group off the list: once the child is reaped its number may name something else.
     fn forget(&self) {
         let leader = Pid::from_child(&self.child);
-        running().leaders.retain(|other| *other != leader);
+        leaders().retain(|other| *other != leader);
     }
 
     fn kill(&self) {
