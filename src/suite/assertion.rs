@@ -131,6 +131,9 @@ pub(super) fn read(
     }
     Some(Assertion {
         assertion_type,
+        id: None,
+        text: None,
+        weight: None,
         label: written_label(&expanded),
         severity,
         oracle,

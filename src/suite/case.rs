@@ -135,6 +135,7 @@ pub(super) fn read(
     let case = Case {
         id: id.unwrap_or_default().to_owned(),
         split: split.unwrap_or(Split::Tune),
+        name: None,
         kind,
         domain: labels.domain,
         difficulty: labels.difficulty,
@@ -151,6 +152,8 @@ pub(super) fn read(
         assertions,
         expected_behavior,
         review_rubric,
+        expected_output: None,
+        should_trigger: node.get("should_trigger").and_then(Node::as_bool),
         reference_floor,
         span: node.span,
     };

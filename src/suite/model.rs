@@ -11,6 +11,12 @@ use crate::json::Span;
 pub enum Dialect {
     /// `evals/shared-benchmark.json`, version 1 or 2.
     SharedBenchmark,
+    /// `evals/<skill>/evals.json` of the executor/grader runner.
+    SkillEval,
+    /// Eval sets and iterations of the forge pipeline.
+    SkillForge,
+    /// `evals/evals.json` and workspaces of the public skill creator, with everything that real files make of them.
+    SkillCreator,
 }
 
 impl Dialect {
@@ -18,6 +24,9 @@ impl Dialect {
     pub fn name(self) -> &'static str {
         match self {
             Self::SharedBenchmark => "shared-benchmark",
+            Self::SkillEval => "skill-eval",
+            Self::SkillForge => "skill-forge",
+            Self::SkillCreator => "skill-creator",
         }
     }
 }
@@ -61,6 +70,8 @@ impl Suite {
 pub struct Case {
     /// Unique name; also the name of its folder in a run tree. May hold single inner slashes.
     pub id: String,
+    /// Name for people, if it has one beside its id.
+    pub name: Option<String>,
     /// Which part of the suite it belongs to.
     pub split: Split,
     /// Free label; `trigger` cases are not answered and not graded.
@@ -95,6 +106,10 @@ pub struct Case {
     pub expected_behavior: Vec<String>,
     /// What a reviewer looks at (for judges).
     pub review_rubric: Vec<String>,
+    /// What the author expects, in prose: for people and judges, never graded by itself.
+    pub expected_output: Option<String>,
+    /// Whether the prompt should make the agent load the skill, if the case says so.
+    pub should_trigger: Option<bool>,
     /// Score of a known-good answer in 0..=1, below which a soft score is reported; already clamped.
     pub reference_floor: Option<f64>,
     /// Where the case stands in the file (for expanded rows: its template).
@@ -102,6 +117,35 @@ pub struct Case {
 }
 
 impl Case {
+    /// A case of which nothing is known but its id.
+    pub fn named(id: String) -> Self {
+        Self {
+            id,
+            name: None,
+            split: Split::Tune,
+            kind: "behavior".to_owned(),
+            domain: None,
+            difficulty: None,
+            trigger_type: None,
+            success_goals: Vec::new(),
+            tags: Vec::new(),
+            eval_intent: EvalIntent::Capability,
+            family: None,
+            dataset: None,
+            prompt: None,
+            prompt_ref: None,
+            files: Vec::new(),
+            turns: Vec::new(),
+            assertions: Vec::new(),
+            expected_behavior: Vec::new(),
+            review_rubric: Vec::new(),
+            expected_output: None,
+            should_trigger: None,
+            reference_floor: None,
+            span: Span::default(),
+        }
+    }
+
     /// Whether the case measures discovery of the skill and has no answer to grade.
     pub fn is_trigger(&self) -> bool {
         self.kind == "trigger"
@@ -122,6 +166,12 @@ pub struct Turn {
 pub struct Assertion {
     /// The type as spelt in the file.
     pub assertion_type: AssertionType,
+    /// The id that the author gave it, in dialects where assertions have one.
+    pub id: Option<String>,
+    /// What the author wrote in prose, in dialects where assertions are prose; stored verdicts repeat it.
+    pub text: Option<String>,
+    /// Its share in a weighted rate, where the dialect has weights.
+    pub weight: Option<f64>,
     /// `name`, else `description`, else the type; for presets after their expansion.
     pub label: String,
     /// Severity as declared or derived; `--strict` is applied when grading.

@@ -17,6 +17,32 @@ pub enum UnscoredReason {
     TimedOut,
     /// The agent did not finish: return code, failure marker, provider error.
     ExecutorError,
+    /// The program that runs the agent failed.
+    RunnerError,
+    /// There is no file of verdicts.
+    MissingGrading,
+    /// The file of verdicts cannot be read.
+    UnreadableGrading,
+    /// The file of verdicts names another case or arm than its folder.
+    MisfiledGrading,
+    /// No verdict is true or false.
+    NoVerdicts,
+    /// A verdict is neither true nor false nor absent.
+    UnreadableVerdict,
+    /// The case has nothing to check.
+    NoAssertions,
+    /// The grader was ended by its time limit.
+    GraderTimeout,
+    /// The grader did not finish.
+    GraderFailed,
+    /// The answer of the grader holds no list of verdicts.
+    GraderUnparseable,
+    /// No verdict of the grader is about an assertion of the case.
+    GraderIncomplete,
+    /// The answer of the grader holds verdicts that contradict each other.
+    GraderConflict,
+    /// The grader left assertions out, and strict evidence was asked for.
+    IncompleteVerdicts,
     /// The answer is larger than the limit and was not read.
     OutputTooLarge,
     /// A check of the run is of a type that this version does not grade.
@@ -32,6 +58,19 @@ impl UnscoredReason {
             Self::IncompleteArtifactSet => "incomplete_artifact_set",
             Self::TimedOut => "timed_out",
             Self::ExecutorError => "executor_error",
+            Self::RunnerError => "runner_error",
+            Self::MissingGrading => "missing_grading",
+            Self::UnreadableGrading => "unreadable_grading",
+            Self::MisfiledGrading => "misfiled_grading",
+            Self::NoVerdicts => "no_verdicts",
+            Self::UnreadableVerdict => "unreadable_verdict",
+            Self::NoAssertions => "no_assertions",
+            Self::GraderTimeout => "grader_timeout",
+            Self::GraderFailed => "grader_failed",
+            Self::GraderUnparseable => "grader_unparseable",
+            Self::GraderIncomplete => "grader_incomplete",
+            Self::GraderConflict => "grader_conflict",
+            Self::IncompleteVerdicts => "incomplete_verdicts",
             Self::OutputTooLarge => "output_too_large",
             Self::UnsupportedAssertion => "unsupported_assertion",
         }
