@@ -99,6 +99,38 @@ pub enum LayoutError {
         /// What the system says.
         message: String,
     },
+    /// Nothing in a folder is laid out like runs.
+    #[error("no runs are recognised in {folder}; looked for {}{}", patterns.join(", "), iterations_hint(iterations))]
+    NoLayout {
+        /// The folder.
+        folder: String,
+        /// What was looked for.
+        patterns: Vec<&'static str>,
+        /// Folders below it that would be recognised.
+        iterations: Vec<String>,
+    },
+    /// Two directories hold the same eval.
+    #[error(
+        "eval {eval_id} is claimed twice, by {first} and by {second}; remove one of them, or choose with \
+         --layout nested|flat"
+    )]
+    EvalClaimedTwice {
+        /// The id.
+        eval_id: String,
+        /// The first directory.
+        first: String,
+        /// The second directory.
+        second: String,
+    },
+}
+
+/// What to name instead of a folder that holds several iterations.
+fn iterations_hint(iterations: &[String]) -> String {
+    match iterations {
+        [] => String::new(),
+        [one] => format!("; name {one} below it"),
+        several => format!("; name one of {} below it", several.join(", ")),
+    }
 }
 
 /// One run of the tree, or the place where one is missing.
@@ -197,11 +229,7 @@ impl RunIndex {
 
     /// A path below the root as the user would type it: the root as given, then the path.
     pub fn shown_path_below(&self, path: &str) -> String {
-        match self.shown_root.as_str() {
-            "." => path.to_owned(),
-            root if root.ends_with('/') => format!("{root}{path}"),
-            root => format!("{root}/{path}"),
-        }
+        join_shown(&self.shown_root, path)
     }
 
     pub(super) fn open(&self, slot: &RunSlot) -> Result<RunDirectory, LayoutError> {
@@ -249,11 +277,20 @@ fn refused_link(path: String) -> RunWarning {
     RunWarning { code: WarningCode::LinkRefused, path, message }
 }
 
-fn listing_error(folder: &str, error: ListingError) -> LayoutError {
+pub(super) fn listing_error(folder: &str, error: ListingError) -> LayoutError {
     let folder = if folder.is_empty() { "the runs directory".to_owned() } else { folder.to_owned() };
     match error {
         ListingError::TooManyEntries(limit) => LayoutError::TooManyEntries { folder, limit },
         ListingError::Io(error) => LayoutError::Unreadable { folder, message: plain_message(&error) },
+    }
+}
+
+/// A path below a root that is shown as the user typed it.
+pub(super) fn join_shown(root: &str, path: &str) -> String {
+    match root {
+        "." => path.to_owned(),
+        root if root.ends_with('/') => format!("{root}{path}"),
+        root => format!("{root}/{path}"),
     }
 }
 

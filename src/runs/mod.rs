@@ -13,9 +13,11 @@ pub mod index;
 pub mod limits;
 mod listing;
 pub mod metrics;
+mod natural;
 mod output;
 pub mod sidecar;
 pub mod warning;
+pub mod workspace;
 
 pub use configuration::{Configuration, Role, control_among};
 pub use directory::{FileProblem, RunDirectory};

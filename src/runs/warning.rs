@@ -41,6 +41,40 @@ pub enum WarningCode {
     UnstableAutojunk,
     /// A folder of the runs root that is no case of the suite.
     UnknownCase,
+    /// A file of verdicts cannot be read.
+    GradingUnreadable,
+    /// A file of verdicts holds no list of them.
+    NoVerdictList,
+    /// Control characters inside strings of a file were escaped.
+    ControlCharacterInString,
+    /// Counts in a file of verdicts contradict its entries.
+    SummaryContradictsEntries,
+    /// A verdict is neither true, false nor null.
+    UnreadableVerdict,
+    /// A file of verdicts names another case or arm than its folder.
+    MisfiledGrading,
+    /// The grader says that the skill was not loaded.
+    SkillNotLoaded,
+    /// Somebody left a remark on a run.
+    NotedRun,
+    /// The numbers of a run are made up.
+    Simulated,
+    /// The token counts of the arms cannot be of the same scope.
+    TokenScopeDiffers,
+    /// The arms of a pair were graded on different numbers of assertions.
+    AssertionCountDiffers,
+    /// The grader left assertions out, or put them in other words.
+    MissingAssertions,
+    /// A benchmark file has no rows although there are verdicts.
+    BenchmarkEmpty,
+    /// A benchmark file is about other assertions than the verdicts.
+    BenchmarkOfAnotherSuite,
+    /// A benchmark file states other numbers than the verdicts.
+    BenchmarkDisagrees,
+    /// One of several iterations was read.
+    OtherIterations,
+    /// A stored verdict differs from what the text says literally.
+    RegradeDisagrees,
 }
 
 impl WarningCode {
@@ -65,6 +99,23 @@ impl WarningCode {
             Self::ModelLabelMismatch => "model_label_mismatch",
             Self::UnstableAutojunk => "unstable_autojunk",
             Self::UnknownCase => "unknown_case",
+            Self::GradingUnreadable => "grading_unreadable",
+            Self::NoVerdictList => "no_verdict_list",
+            Self::ControlCharacterInString => "control_character_in_string",
+            Self::SummaryContradictsEntries => "summary_contradicts_entries",
+            Self::UnreadableVerdict => "unreadable_verdict",
+            Self::MisfiledGrading => "misfiled_grading",
+            Self::SkillNotLoaded => "skill_not_loaded",
+            Self::NotedRun => "noted_run",
+            Self::Simulated => "simulated",
+            Self::TokenScopeDiffers => "token_scope_differs",
+            Self::AssertionCountDiffers => "assertion_count_differs",
+            Self::MissingAssertions => "missing_assertions",
+            Self::BenchmarkEmpty => "benchmark_empty",
+            Self::BenchmarkOfAnotherSuite => "benchmark_of_another_suite",
+            Self::BenchmarkDisagrees => "benchmark_disagrees",
+            Self::OtherIterations => "other_iterations",
+            Self::RegradeDisagrees => "regrade_disagrees",
         }
     }
 

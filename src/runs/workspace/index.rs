@@ -1,0 +1,313 @@
+//! The index of a workspace: its eval directories, and where each arm's runs and verdicts stand.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use skill_lift_contract::ContentDigest;
+
+use super::eval::{EvalReading, configuration_first};
+use super::layout::{self, Layout};
+use super::metadata::EvalMetadata;
+use super::root::{FoundEval, FoundKind, Scan, choose_root};
+use crate::runs::configuration::{Configuration, Role};
+use crate::runs::directory::RunDirectory;
+use crate::runs::index::{LayoutError, OnDuplicate, listing_error, shown_path};
+use crate::runs::limits::Limits;
+use crate::runs::listing::{EntryKind, Listing};
+use crate::runs::natural::natural_order;
+use crate::runs::warning::{RunWarning, WarningCode};
+
+/// Which of two directories with the same eval is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LayoutChoice {
+    /// Those with `run-<n>` folders.
+    Nested,
+    /// Those without.
+    Flat,
+}
+
+/// How a workspace is read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WorkspaceOptions {
+    /// What to do with two directories that claim the same run.
+    pub on_duplicate: OnDuplicate,
+    /// Which of two directories with the same eval is read; without a choice that is an error.
+    pub layout: Option<LayoutChoice>,
+    /// How much is read.
+    pub limits: Limits,
+}
+
+/// The tool that laid a workspace out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorkspaceKind {
+    /// The executor/grader runner.
+    SkillEval,
+    /// The forge pipeline.
+    SkillForge,
+    /// The skill creator, and everything that is laid out alike.
+    SkillCreator,
+}
+
+/// One eval of an iteration.
+#[derive(Debug, Clone)]
+pub struct EvalDirectory {
+    /// Name of the directory; for configuration-first layouts the name that files share.
+    pub name: String,
+    /// Path below the root; empty when the root itself is the eval.
+    pub path: String,
+    /// What the tree says of it.
+    pub metadata: Option<EvalMetadata>,
+    /// The id that the tree gives it, as text.
+    pub eval_id: Option<String>,
+}
+
+/// Where the runs of one arm of an eval stand: one run, or a file that holds several.
+#[derive(Debug, Clone)]
+pub struct Unit {
+    /// Position of the eval.
+    pub eval: usize,
+    /// The arm.
+    pub configuration: Configuration,
+    /// Number of the repetition, where a directory name says it.
+    pub repetition: Option<u32>,
+    /// Number in the name of a trial directory.
+    pub trial: Option<u32>,
+    /// How the verdicts are laid out.
+    pub layout: Layout,
+    /// The run directory below the root; it need not exist.
+    pub run: String,
+    /// The file of verdicts below the root, if it is there.
+    pub grading: Option<String>,
+}
+
+/// One iteration of another tool.
+#[derive(Debug)]
+pub struct Workspace {
+    root: PathBuf,
+    shown_root: String,
+    options: WorkspaceOptions,
+    /// Which tool laid it out.
+    pub kind: WorkspaceKind,
+    /// Its evals: by number first, then by name.
+    pub evals: Vec<EvalDirectory>,
+    /// Where runs stand, in the order of evals, then arms by name, then repetitions.
+    pub units: Vec<Unit>,
+    /// Other iterations beside the one that was chosen.
+    pub other_iterations: Vec<String>,
+    warnings: Vec<RunWarning>,
+    digests: Vec<(String, ContentDigest)>,
+}
+
+impl Workspace {
+    /// Indexes a workspace. `path` is an iteration, a folder of iterations (then the latest is read), or one eval.
+    ///
+    /// # Errors
+    /// When no layout is recognised, with the patterns that were tried; when two directories claim the same eval or
+    /// run; when a directory cannot be listed.
+    pub fn open(path: &Path, options: WorkspaceOptions) -> Result<Self, Vec<LayoutError>> {
+        let one = |error: LayoutError| vec![error];
+        match fs::metadata(path) {
+            Ok(data) if data.is_dir() => {}
+            Ok(_) => return Err(one(LayoutError::NotADirectory(shown_path(path)))),
+            Err(error) => {
+                let message = crate::runs::directory::plain_message(&error);
+                return Err(one(LayoutError::Unreadable { folder: shown_path(path), message }));
+            }
+        }
+        let (root, found, other_iterations) = choose_root(path, &options).map_err(one)?;
+        Scan { root, options }.finish(found, other_iterations)
+    }
+
+    /// Whether a folder is laid out like a workspace: cheap, nothing but directories is read.
+    pub fn is_one(path: &Path) -> bool {
+        let options = WorkspaceOptions::default();
+        path.is_dir() && choose_root(path, &options).is_ok()
+    }
+
+    /// The root that was chosen, as the user would type it.
+    pub fn shown_root(&self) -> &str {
+        &self.shown_root
+    }
+
+    /// The root that was chosen.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// How it is read.
+    pub fn options(&self) -> &WorkspaceOptions {
+        &self.options
+    }
+
+    /// A path below the root as the user would type it.
+    pub fn shown_path_below(&self, path: &str) -> String {
+        crate::runs::index::join_shown(&self.shown_root, path)
+    }
+
+    /// Oddities of the layout.
+    pub fn take_warnings(&mut self) -> Vec<RunWarning> {
+        std::mem::take(&mut self.warnings)
+    }
+
+    /// Files that were read for the index.
+    pub fn take_digests(&mut self) -> Vec<(String, ContentDigest)> {
+        std::mem::take(&mut self.digests)
+    }
+
+    /// Opens a directory below the root.
+    ///
+    /// # Errors
+    /// When it is there but cannot be listed.
+    pub(super) fn open_directory(&self, path: &str) -> Result<RunDirectory, LayoutError> {
+        open_directory(&self.root, path, &self.options.limits)
+    }
+}
+
+/// Opens a directory below a root.
+pub(super) fn open_directory(root: &Path, path: &str, limits: &Limits) -> Result<RunDirectory, LayoutError> {
+    // a link to a directory is followed only inside the root
+    let place = root.join(path);
+    let listing = Listing::read(&place, &|| fs::canonicalize(root), limits.directory_entries);
+    let listing = listing.map_err(|error| listing_error(path, error))?;
+    RunDirectory::open(place, path.to_owned(), listing, limits.directory_entries)
+        .map_err(|error| listing_error(path, error))
+}
+
+impl Scan {
+    /// Reads what the evals are, and where their runs stand.
+    fn finish(self, found: Vec<FoundEval>, other_iterations: Vec<String>) -> Result<Workspace, Vec<LayoutError>> {
+        let kind_of_root = self.list("").map_err(|error| vec![error])?.unwrap_or_default();
+        let is_skill_eval = kind_of_root.get(layout::ITERATION_PLAN).is_some();
+        let (arm_first, eval_first): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|eval| matches!(eval.kind, FoundKind::ConfigurationFirst(_)));
+        let read: Vec<Result<EvalReading, LayoutError>> =
+            eval_first.par_iter().map(|eval| self.read_eval(eval)).collect();
+        let mut readings = Vec::new();
+        let mut errors = Vec::new();
+        for reading in read {
+            match reading {
+                Ok(reading) => {
+                    errors.extend(reading.errors.iter().cloned());
+                    readings.push(reading);
+                }
+                Err(error) => errors.push(error),
+            }
+        }
+        readings.extend(configuration_first(&arm_first));
+        self.take_root_metadata(&mut readings, &kind_of_root);
+        if let Some(layout) = self.options.layout {
+            readings
+                .retain(|reading| reading.is_nested() == (layout == LayoutChoice::Nested) || reading.units.is_empty());
+        }
+        errors.extend(claimed_twice(&mut readings));
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        readings.sort_by(|a, b| a.eval.order(&b.eval));
+        let kind = kind_of(is_skill_eval, &readings);
+        let shown_root = shown_path(&self.root);
+        let mut workspace = Workspace {
+            root: self.root,
+            shown_root,
+            options: self.options,
+            kind,
+            evals: Vec::new(),
+            units: Vec::new(),
+            other_iterations,
+            warnings: Vec::new(),
+            digests: Vec::new(),
+        };
+        for name in &kind_of_root.refused {
+            workspace.warnings.push(refused_link(name.clone()));
+        }
+        for (position, reading) in readings.into_iter().enumerate() {
+            workspace.units.extend(reading.units.into_iter().map(|unit| Unit { eval: position, ..unit }));
+            workspace.warnings.extend(reading.warnings);
+            workspace.digests.extend(reading.digests);
+            workspace.evals.push(reading.eval);
+        }
+        Ok(workspace)
+    }
+
+    /// A metadata file beside the evals belongs to the only one that has none.
+    fn take_root_metadata(&self, readings: &mut [EvalReading], listing: &Listing) {
+        if listing.get(layout::METADATA).is_none_or(|entry| entry.kind != EntryKind::File) {
+            return;
+        }
+        let [reading] = readings else { return };
+        if reading.eval.metadata.is_none()
+            && let Ok(mut directory) = open_directory(&self.root, "", &self.options.limits)
+        {
+            reading.read_metadata(&mut directory, "", &self.options.limits);
+        }
+    }
+}
+
+impl EvalDirectory {
+    /// Numbers first, by value; then names, as a person lists them.
+    fn order(&self, other: &Self) -> std::cmp::Ordering {
+        let number = |eval: &Self| eval.eval_id.as_deref().and_then(layout::whole_number);
+        match (number(self), number(other)) {
+            (Some(a), Some(b)) => a.cmp(&b).then_with(|| natural_order(&self.name, &other.name)),
+            (a, b) => b.is_some().cmp(&a.is_some()).then_with(|| natural_order(&self.name, &other.name)),
+        }
+    }
+}
+
+/// Evals that two directories claim. A number in a longer name is an id only where nothing else has it.
+fn claimed_twice(readings: &mut [EvalReading]) -> Vec<LayoutError> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for reading in readings.iter() {
+        if let Some(id) = &reading.eval.eval_id {
+            *counts.entry(id.clone()).or_default() += 1;
+        }
+    }
+    let mut first_claims: HashMap<String, String> = HashMap::new();
+    let mut errors = Vec::new();
+    for reading in readings {
+        let Some(id) = reading.eval.eval_id.clone() else { continue };
+        if !reading.claims_id {
+            if counts.get(&id).is_some_and(|count| *count > 1) {
+                reading.eval.eval_id = None;
+            }
+        } else if let Some(first) = first_claims.get(&id) {
+            let (first, second) = (first.clone(), reading.eval.path.clone());
+            errors.push(LayoutError::EvalClaimedTwice { eval_id: id, first, second });
+        } else {
+            first_claims.insert(id, reading.eval.path.clone());
+        }
+    }
+    errors
+}
+
+fn kind_of(is_skill_eval: bool, readings: &[EvalReading]) -> WorkspaceKind {
+    if is_skill_eval {
+        return WorkspaceKind::SkillEval;
+    }
+    let is_forge = |reading: &EvalReading| {
+        let document = reading.eval.metadata.as_ref().map(|metadata| &metadata.document);
+        let first = document.and_then(|document| document.get("assertions")?.items()?.first());
+        let named_check = first.is_some_and(|first| {
+            let text = |key: &str| first.get(key).is_some_and(|value| value.as_str().is_some());
+            text("name") && text("check") && first.get("type").is_none()
+        });
+        named_check || reading.units.iter().any(|unit| unit.layout == Layout::Trials)
+    };
+    if readings.iter().any(is_forge) { WorkspaceKind::SkillForge } else { WorkspaceKind::SkillCreator }
+}
+
+/// Whether a key of a file of verdicts is the name of an arm.
+pub(super) fn is_arm(key: &str) -> bool {
+    Configuration::parse(key).role != Role::Other
+}
+
+pub(super) fn join(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
+}
+
+pub(super) fn refused_link(path: String) -> RunWarning {
+    let message = "link leads out of the workspace; it is not followed".to_owned();
+    RunWarning { code: WarningCode::LinkRefused, path, message }
+}

@@ -1,0 +1,22 @@
+//! What other tools left: iterations of eval directories with the verdicts of their graders.
+//!
+//! In: a folder that may be hostile. Out: a [`Workspace`], which says what was found and where; then the stored runs of
+//! one [`Unit`] at a time, as their files have them: verdicts with the place that they were read from, what a run took,
+//! and why a run has no verdict. Decides nothing about scores.
+
+mod document;
+mod eval;
+mod index;
+mod layout;
+mod metadata;
+mod root;
+mod stored;
+mod timing;
+mod verdicts;
+
+pub use index::{EvalDirectory, LayoutChoice, Unit, Workspace, WorkspaceKind, WorkspaceOptions};
+pub use layout::Layout;
+pub use metadata::EvalMetadata;
+pub use stored::{GradingFile, StoredRun, TimingFile, UnitReading};
+pub use timing::{Measured, Timing, milliseconds_of_stamp};
+pub use verdicts::{GradingDocument, Passed, StatedCounts, StatedRate, StoredGrading, StoredVerdict};

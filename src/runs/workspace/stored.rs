@@ -1,0 +1,248 @@
+//! The stored runs of one arm of an eval, as their files have them.
+
+use skill_lift_contract::ContentDigest;
+
+use super::document;
+use super::index::{Unit, Workspace, is_arm};
+use super::layout::{self, Layout};
+use super::timing::Timing;
+use super::verdicts::{GradingDocument, StoredGrading};
+use crate::json::Item;
+use crate::runs::FileProblem;
+use crate::runs::configuration::Configuration;
+use crate::runs::directory::RunDirectory;
+use crate::runs::index::LayoutError;
+use crate::runs::warning::{RunWarning, WarningCode};
+
+/// The verdicts of a run, or why there are none.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GradingFile {
+    /// There is no file.
+    Missing,
+    /// The file cannot be read, and why.
+    Unreadable(String),
+    /// What the grader stored.
+    Read(Box<StoredGrading>),
+}
+
+/// Whether there is a file of what a run took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimingFile {
+    /// There is none.
+    Missing,
+    /// It cannot be read.
+    Unreadable,
+    /// It was read.
+    Read,
+}
+
+/// One run as its files have it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredRun {
+    /// Number of the repetition.
+    pub repetition: u32,
+    /// Number in the name of a trial directory.
+    pub trial: Option<u32>,
+    /// How its verdicts are laid out.
+    pub layout: Layout,
+    /// The run directory below the root of the workspace; it need not exist.
+    pub directory: String,
+    /// The file of its verdicts, below the root of the workspace.
+    pub grading_file: Option<String>,
+    /// Its verdicts.
+    pub grading: GradingFile,
+    /// What it took.
+    pub timing: Timing,
+    /// Whether there is a file of that.
+    pub timing_file: TimingFile,
+    /// Whether the runner left the message of a crash.
+    pub crashed: bool,
+    /// What the record of the executor/grader runner says of the end of the run.
+    pub status: Option<String>,
+    /// Characters that the run wrote, if they were counted.
+    pub characters: Option<u64>,
+}
+
+/// The runs of one unit, with what was read for them.
+#[derive(Debug)]
+pub struct UnitReading {
+    /// The runs by number.
+    pub runs: Vec<StoredRun>,
+    /// Every file that was read, with its digest.
+    pub digests: Vec<(String, ContentDigest)>,
+    /// Oddities of the files.
+    pub warnings: Vec<RunWarning>,
+}
+
+/// Names of a file with the message of a crash.
+const CRASH_FILE: &str = "error.txt";
+
+/// Names of the files of what a run took, the first counts, the others fill what it lacks.
+const MEASUREMENTS: [&str; 3] = [layout::TIMING, "metrics.json", "outputs/metrics.json"];
+
+impl Workspace {
+    /// Reads the runs of a unit.
+    ///
+    /// # Errors
+    /// When a directory cannot be listed.
+    pub fn read(&self, unit: &Unit) -> Result<UnitReading, LayoutError> {
+        let mut directory = self.open_directory(&unit.run)?;
+        let limit = self.options().limits.sidecar_bytes;
+        let (gradings, mut digests, mut warnings) = self.read_gradings(unit, &mut directory)?;
+        let single = gradings.len() == 1;
+        let (timing, timing_file) = if single || unit.repetition.is_some() {
+            read_timing(&mut directory, limit)
+        } else {
+            // what stands beside a file of several runs is about all of them
+            (Timing::aggregated(), TimingFile::Missing)
+        };
+        let status = directory.read(layout::RUN_RECORD, limit).ok().and_then(|bytes| {
+            let status =
+                |root: Item<'_, '_>| root.get("status").and_then(Item::as_str).map(|status| status.into_owned());
+            document::read(&bytes, status).ok().and_then(|reading| reading.value)
+        });
+        let crashed = directory.has_file(CRASH_FILE).unwrap_or(false);
+        let counted = counted_characters(&mut directory, limit);
+        let runs = gradings.into_iter().map(|(number, grading)| StoredRun {
+            repetition: unit.repetition.or(number).unwrap_or(1),
+            trial: unit.trial,
+            layout: if single { unit.layout } else { several(unit.layout) },
+            directory: unit.run.clone(),
+            grading_file: unit.grading.clone(),
+            characters: match &grading {
+                GradingFile::Read(grading) => grading.characters.or(counted),
+                GradingFile::Missing | GradingFile::Unreadable(_) => counted,
+            },
+            grading,
+            timing: timing.clone(),
+            timing_file,
+            crashed,
+            status: status.clone(),
+        });
+        let mut runs: Vec<StoredRun> = runs.collect();
+        runs.sort_by_key(|run| run.repetition);
+        digests.extend(directory.take_digests());
+        warnings.extend(directory.take_warnings());
+        Ok(UnitReading { runs, digests, warnings })
+    }
+
+    /// The verdicts of a unit, each with the number of the run where the file says one.
+    #[expect(clippy::type_complexity, reason = "three lists that only `read` takes apart")]
+    fn read_gradings(
+        &self,
+        unit: &Unit,
+        run: &mut RunDirectory,
+    ) -> Result<(Vec<(Option<u32>, GradingFile)>, Vec<(String, ContentDigest)>, Vec<RunWarning>), LayoutError> {
+        let missing = || vec![(None, GradingFile::Missing)];
+        let Some(file) = &unit.grading else {
+            return Ok((missing(), Vec::new(), Vec::new()));
+        };
+        let limit = self.options().limits.sidecar_bytes;
+        let mut own = None;
+        let bytes = match file.strip_prefix(&unit.run).and_then(|below| below.strip_prefix('/')) {
+            Some(below) if !unit.run.is_empty() => run.read(below, limit),
+            _ => {
+                let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
+                own.insert(self.open_directory(folder)?).read(name, limit)
+            }
+        };
+        let mut warnings = Vec::new();
+        let mut warn = |code, message: &str| {
+            warnings.push(RunWarning { code, path: file.clone(), message: message.to_owned() });
+        };
+        let gradings = match bytes {
+            Err(FileProblem::Missing(_)) => missing(),
+            Err(problem) => {
+                warn(WarningCode::GradingUnreadable, &problem.to_string());
+                vec![(None, GradingFile::Unreadable(problem.to_string()))]
+            }
+            Ok(bytes) => match document::read(&bytes, |root| GradingDocument::read(root, is_arm)) {
+                Err(problem) => {
+                    warn(WarningCode::GradingUnreadable, &problem);
+                    vec![(None, GradingFile::Unreadable(problem))]
+                }
+                Ok(reading) => {
+                    if reading.repaired {
+                        let message = "line breaks or other control characters inside strings were read as escapes";
+                        warn(WarningCode::ControlCharacterInString, message);
+                    }
+                    runs_of_arm(reading.value, &unit.configuration)
+                }
+            },
+        };
+        let (digests, more) = own.map(|mut own| (own.take_digests(), own.take_warnings())).unwrap_or_default();
+        warnings.extend(more);
+        Ok((gradings, digests, warnings))
+    }
+
+    /// The directory of a run, for what is in it beside the verdicts.
+    ///
+    /// # Errors
+    /// When it is there but cannot be listed.
+    pub fn run_directory(&self, run: &StoredRun) -> Result<RunDirectory, LayoutError> {
+        self.open_directory(&run.directory)
+    }
+
+    /// The path of a run as the user would type it: its directory, or its file of verdicts where several runs share it.
+    pub fn shown_run(&self, run: &StoredRun) -> String {
+        self.shown_path_below(&run.directory)
+    }
+}
+
+/// The runs of a document that belong to an arm.
+fn runs_of_arm(document: GradingDocument, configuration: &Configuration) -> Vec<(Option<u32>, GradingFile)> {
+    let read = |grading: StoredGrading| (grading.run, GradingFile::Read(Box::new(grading)));
+    match document {
+        GradingDocument::One(grading) => vec![(None, GradingFile::Read(grading))],
+        GradingDocument::Runs(runs) => runs.into_iter().map(read).collect(),
+        GradingDocument::Arms(arms) => {
+            let own = arms.into_iter().filter(|(name, _)| Configuration::parse(name) == *configuration);
+            own.flat_map(|(_, runs)| runs).map(read).collect()
+        }
+    }
+}
+
+/// The layout of a file that turned out to hold several runs.
+fn several(layout: Layout) -> Layout {
+    if layout == Layout::Flat { Layout::RunsInFile } else { layout }
+}
+
+fn read_timing(directory: &mut RunDirectory, limit: u64) -> (Timing, TimingFile) {
+    let mut timing = Timing::absent();
+    let mut state = TimingFile::Missing;
+    for (position, name) in MEASUREMENTS.into_iter().enumerate() {
+        let problem = match directory.read(name, limit) {
+            Err(FileProblem::Missing(_)) => continue,
+            Err(problem) => problem.to_string(),
+            Ok(bytes) => match document::read(&bytes, |root| root.is_object().then(|| Timing::read(root))) {
+                Ok(document::Reading { value: Some(found), .. }) => {
+                    if position == 0 {
+                        (timing, state) = (found, TimingFile::Read);
+                    } else {
+                        timing = timing.or(&found);
+                    }
+                    continue;
+                }
+                Ok(_) => "not a JSON object".to_owned(),
+                Err(problem) => problem,
+            },
+        };
+        if position == 0 {
+            state = TimingFile::Unreadable;
+        }
+        directory.warn(WarningCode::SidecarUnreadable, name, problem);
+    }
+    (timing, state)
+}
+
+/// Characters that a run wrote, from the counts beside its outputs.
+fn counted_characters(directory: &mut RunDirectory, limit: u64) -> Option<u64> {
+    let bytes = directory.read("outputs/metrics.json", limit).ok()?;
+    let count = |root: Item<'_, '_>| {
+        let number = |key: &str| root.get(key).and_then(Item::as_number).and_then(|number| number.as_i64());
+        let counts = [number("output_chars"), number("transcript_chars")];
+        let known = counts.into_iter().flatten().filter_map(|count| u64::try_from(count).ok());
+        known.reduce(u64::saturating_add)
+    };
+    document::read(&bytes, count).ok().and_then(|reading| reading.value)
+}
