@@ -11,7 +11,7 @@ use skill_lift_stats::Thresholds;
 use skill_lift_stats::rational::{self, Rational};
 
 use super::common::{Common, Graded, warn_if_nothing_graded};
-use super::output::{emit, fail, is_unicode, terminal_width, warn_line};
+use super::output::{emit, fail, is_unicode, terminal_width, usage, warn_line};
 use crate::analyze::pairing::Pairing;
 use crate::analyze::table::RunTable;
 use crate::analyze::{Analysis, AnalysisOptions, analyze};
@@ -63,11 +63,7 @@ pub struct BenchmarkArguments {
 pub fn run(arguments: BenchmarkArguments) -> ExitCode {
     let thresholds = match arguments.thresholds() {
         Ok(thresholds) => thresholds,
-        Err(message) => {
-            warn_line(&format!("error: {message}"));
-            warn_line("For more information, try `--help`");
-            return ExitCode::from(2);
-        }
+        Err(message) => return usage(&message),
     };
     match arguments.report(thresholds) {
         Ok(()) => ExitCode::SUCCESS,

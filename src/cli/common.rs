@@ -10,14 +10,18 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use skill_lift_contract::ContentDigest;
 
+use super::input::Input;
 use super::interrupt;
-use super::output::{Color, fail, message_style, warn_line};
+use super::output::{Color, fail, message_style, usage, warn_line};
 use crate::grade::{GradeOptions, Unobserved};
 use crate::judge::Verdicts;
-use crate::pipeline::{Evaluated, Products, Request, WarningLog, evaluate};
+use crate::pipeline::{
+    Evaluated, Products, Request, TreeCases, WarningLog, WorkspaceRequest, evaluate, evaluate_workspace,
+};
 use crate::report::numbers::counted;
 use crate::report::{Provenance, ReportHead, RowWriter};
 use crate::runs::index::shown_path;
+use crate::runs::workspace::{LayoutChoice, WorkspaceOptions};
 use crate::runs::{IndexOptions, Limits, OnDuplicate};
 use crate::suite::render::print_failures;
 use crate::suite::{LoadOptions, Loaded, Split, Suite, load};
@@ -77,15 +81,33 @@ enum DialectChoice {
     SharedBenchmark,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LayoutArgument {
+    /// Those with `run-<n>` folders.
+    Nested,
+    /// Those without.
+    Flat,
+}
+
+impl From<LayoutArgument> for LayoutChoice {
+    fn from(argument: LayoutArgument) -> Self {
+        match argument {
+            LayoutArgument::Nested => Self::Nested,
+            LayoutArgument::Flat => Self::Flat,
+        }
+    }
+}
+
 /// What is graded, and how it is read.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// The suite file, like `evals/shared-benchmark.json`.
-    #[arg(value_name = "SUITE")]
+    /// The suite file, like `evals/shared-benchmark.json` or `evals/evals.json`; or the workspace of another tool, like
+    /// `my-skill-workspace/iteration-2`, which says itself what its cases are.
+    #[arg(value_name = "SUITE or WORKSPACE")]
     suite: PathBuf,
-    /// The folder of the saved runs.
+    /// The folder of the saved runs, or a workspace.
     #[arg(long, value_name = "DIR")]
-    runs: PathBuf,
+    runs: Option<PathBuf>,
     /// Grade only cases of this split.
     #[arg(long, value_enum, value_name = "SPLIT", default_value = "all", hide_default_value = true)]
     split: SplitChoice,
@@ -123,6 +145,13 @@ pub struct Common {
     /// Command that computes embeddings for similarity checks of the mode `embedding`.
     #[arg(long, value_name = "COMMAND")]
     embed_cmd: Option<String>,
+    /// Compare the verdicts that a workspace holds with what the checks find that need no judge. The stored verdicts
+    /// stay; where they differ is reported.
+    #[arg(long)]
+    regrade: bool,
+    /// Which directories to read when a workspace holds the same eval twice.
+    #[arg(long, value_enum, value_name = "LAYOUT")]
+    layout: Option<LayoutArgument>,
     /// What to do when two directories claim the same run.
     #[arg(long, value_enum, value_name = "WHAT", default_value = "error")]
     on_duplicate: DuplicateChoice,
@@ -237,12 +266,13 @@ impl Common {
     ) -> Result<Graded<R>, ExitCode> {
         interrupt::watch();
         let generated_at = self.generated_at()?;
-        let suite = self.load()?;
-        let variants = if self.variants.is_empty() { suite.variants.clone() } else { self.variants.clone() };
-        if let Some(twice) = variants.iter().enumerate().find(|(i, name)| variants[..*i].contains(name)) {
+        let input = self.input()?;
+        let suite = input.suite();
+        let asked = &self.variants;
+        if let Some(twice) = asked.iter().enumerate().find(|(i, name)| asked[..*i].contains(name)) {
             return Err(fail(&format!("--variant {} is given twice", twice.1)));
         }
-        if let Some(name) = variants.iter().find(|name| !is_folder_name(name)) {
+        if let Some(name) = suite.variants.iter().chain(asked).find(|name| !is_folder_name(name)) {
             return Err(fail(&format!("--variant {name:?} cannot be the name of a folder")));
         }
         let verdicts = match &self.judge_results {
@@ -260,29 +290,50 @@ impl Common {
         };
         let mut rows = rows(&head)?;
         let limits = self.limits.limits();
-        let on_duplicate = match self.on_duplicate {
-            DuplicateChoice::Error => OnDuplicate::Error,
-            DuplicateChoice::Last => OnDuplicate::Last,
-        };
+        let on_duplicate = self.on_duplicate();
         let bar = self.progress_bar();
         let progress = |done: usize, total: usize| {
             bar.set_length(total as u64);
             bar.set_position(done as u64);
         };
-        let request = Request {
-            suite: &suite,
-            runs: &self.runs,
-            split,
-            variants: variants.clone(),
-            index: IndexOptions { on_duplicate, limits },
-            grade: self.grade_options(&limits),
-            verdicts: &verdicts,
-            products,
-            progress: Some(&progress),
+        let grade = self.grade_options(&limits);
+        let evaluated = match &input {
+            Input::Runs(suite) => {
+                let variants = if asked.is_empty() { suite.variants.clone() } else { asked.clone() };
+                let request = Request {
+                    suite,
+                    runs: self.runs(),
+                    split,
+                    variants: variants.clone(),
+                    index: IndexOptions { on_duplicate, limits },
+                    grade,
+                    verdicts: &verdicts,
+                    products,
+                    progress: Some(&progress),
+                };
+                evaluate(&request, &mut rows).map(|evaluated| (evaluated, variants))
+            }
+            Input::Workspace { workspace, suite, implied } => {
+                let cases = match implied {
+                    true => TreeCases::of_tree(&suite.cases),
+                    false => TreeCases::of_suite(workspace, suite.cases_of(split).collect()),
+                };
+                let request = WorkspaceRequest {
+                    workspace,
+                    suite,
+                    cases,
+                    variants: asked,
+                    model: None,
+                    evidence_characters: grade.evidence_characters,
+                    frames: products.frames,
+                    regrade: self.regrade.then_some(&grade),
+                    progress: Some(&progress),
+                };
+                evaluate_workspace(&request, &mut rows)
+            }
         };
-        let evaluated = evaluate(&request, &mut rows);
         bar.finish_and_clear();
-        let evaluated = evaluated.map_err(|error| fail(&error.to_string()))?;
+        let (evaluated, variants) = evaluated.map_err(|error| fail(&error.to_string()))?;
         if self.strict_layout && evaluated.warnings.has_layout_warning() {
             return Err(fail_layout(&evaluated.warnings));
         }
@@ -293,10 +344,10 @@ impl Common {
         let provenance = Provenance {
             tool_version: env!("CARGO_PKG_VERSION"),
             dialect: suite.dialect.name(),
-            suite_sha256: suite.digest.clone(),
+            suite_sha256: input.has_suite_file().then(|| suite.digest.clone()),
             suite_split: split.map(Split::word),
             runs_sha256: evaluated.runs_sha256.clone(),
-            options: self.options(&suite, &verdicts),
+            options: self.options(suite, &verdicts),
             seed: None,
             duplicates_dropped: evaluated.duplicates_dropped,
             unmatched_judge_results: verdicts.unmatched().len(),
@@ -304,6 +355,30 @@ impl Common {
             blocks_missing: &[],
         };
         Ok(Graded { evaluated, rows, variants, head, provenance })
+    }
+
+    /// What the user named.
+    fn input(&self) -> Result<Input, ExitCode> {
+        let options = WorkspaceOptions {
+            on_duplicate: self.on_duplicate(),
+            layout: self.layout.map(Into::into),
+            limits: self.limits.limits(),
+        };
+        match &self.runs {
+            None if self.suite.is_dir() => Input::of_workspace(&self.suite, options),
+            None => Err(usage("the following required arguments were not provided:\n  --runs <DIR>")),
+            Some(_) if self.suite.is_dir() => {
+                Err(fail(&format!("{} is a folder: with --runs, name the suite file", self.suite.display())))
+            }
+            Some(runs) => Input::of_suite(self.load()?, runs, options),
+        }
+    }
+
+    fn on_duplicate(&self) -> OnDuplicate {
+        match self.on_duplicate {
+            DuplicateChoice::Error => OnDuplicate::Error,
+            DuplicateChoice::Last => OnDuplicate::Last,
+        }
     }
 
     fn grade_options(&self, limits: &Limits) -> GradeOptions {
@@ -456,6 +531,6 @@ pub fn warn_if_nothing_graded(evaluated: &Evaluated, runs: &Path) {
 impl Common {
     /// The folder of the saved runs.
     pub fn runs(&self) -> &Path {
-        &self.runs
+        self.runs.as_deref().unwrap_or(&self.suite)
     }
 }

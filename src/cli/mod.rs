@@ -4,6 +4,7 @@ mod benchmark;
 mod common;
 mod external;
 mod grade;
+mod input;
 mod interrupt;
 mod output;
 mod validate;

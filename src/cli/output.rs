@@ -88,6 +88,13 @@ pub fn emit(target: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Res
     }
 }
 
+/// Says that the arguments are wrong, and gives the exit code for that.
+pub fn usage(message: &str) -> ExitCode {
+    warn_line(&format!("error: {message}"));
+    warn_line("For more information, try `--help`");
+    ExitCode::from(2)
+}
+
 /// Columns of the terminal on standard output; `None` when it is none.
 pub fn terminal_width() -> Option<usize> {
     let out = io::stdout();

@@ -10,12 +10,14 @@ pub mod outcome;
 mod places;
 mod rows;
 mod run;
+pub mod stored;
 pub mod tally;
 mod tree;
 
 pub use checks::end_programs;
 pub use outcome::{
-    AssertionRow, Availability, ErrorReason, Judgement, Normalization, NormalizedText, Outcome, UndecidedReason,
+    AssertionRow, Availability, ErrorReason, Judgement, Normalization, NormalizedText, Outcome, Recorded,
+    UndecidedReason,
 };
 pub use places::{Compared, Details, MissKind, NearestMiss, Passage, Places};
 pub use run::{DeferredJudgement, GradeOptions, GradedRun, RunView, Subject, Unobserved, grade_run};

@@ -3,6 +3,7 @@
 use skill_lift_text::view::{Comparison, View};
 
 use super::places::Details;
+use super::stored::JoinMethod;
 use crate::judge::JudgementDetail;
 use crate::judge::merge::share_of_five;
 use crate::suite::{AssertionType, OracleTier, Severity};
@@ -34,6 +35,10 @@ impl ErrorReason {
 pub enum UndecidedReason {
     /// What it looks at was not recorded, or may not be looked at, or the program that looks did not come to an end.
     Unobserved,
+    /// The grader whose verdicts are read did not decide.
+    NoVerdict,
+    /// What the grader stored is no verdict.
+    UnreadableVerdict,
 }
 
 impl UndecidedReason {
@@ -41,6 +46,8 @@ impl UndecidedReason {
     pub fn code(self) -> &'static str {
         match self {
             Self::Unobserved => "unobserved",
+            Self::NoVerdict => "no_verdict",
+            Self::UnreadableVerdict => "unreadable_verdict",
         }
     }
 }
@@ -196,6 +203,19 @@ pub struct AssertionRow {
     pub judgement: Option<Judgement>,
     /// What can be pointed at.
     pub details: Details,
+    /// Where the verdict was read, when it is a stored one.
+    pub recorded: Option<Box<Recorded>>,
+}
+
+/// Where a stored verdict stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// The file below the root of the tree.
+    pub file: String,
+    /// The entry, as a JSON pointer.
+    pub pointer: String,
+    /// How it was joined to an assertion of the case; `None` when the case has no such assertion.
+    pub joined: Option<JoinMethod>,
 }
 
 /// What a judge said about a check.

@@ -166,6 +166,7 @@ impl<'a> Grading<'a> {
             autojunk_fired: false,
             judgement: Some(Judgement { task_id, detail: judged.detail }),
             details: Details::default(),
+            recorded: None,
         })))
     }
 
@@ -225,6 +226,7 @@ impl<'a> Grading<'a> {
             autojunk_fired,
             judgement: None,
             details,
+            recorded: None,
         })
     }
 
@@ -258,6 +260,7 @@ impl<'a> Grading<'a> {
             autojunk_fired: false,
             judgement: None,
             details: Details::default(),
+            recorded: None,
         })
     }
 

@@ -10,6 +10,7 @@ use skill_lift_text::python;
 use super::answer::Answer;
 use super::outcome::{AssertionRow, Availability, Outcome};
 use super::rows::Grading;
+use super::stored::StoredFacts;
 use super::tally::{RunTally, TurnTally, turn_tally};
 use crate::judge::{JudgeResultsError, Verdicts};
 use crate::runs::sidecar::{Metadata, ParsedSidecars};
@@ -146,6 +147,8 @@ pub struct GradedRun {
     pub digests: Vec<(String, ContentDigest)>,
     /// Oddities of the run directory.
     pub warnings: Vec<RunWarning>,
+    /// What is known beside its rows of a run whose verdicts were stored.
+    pub stored: Option<Box<StoredFacts>>,
 }
 
 impl GradedRun {
@@ -282,6 +285,7 @@ pub fn grade_run<T>(
         effort: parsed.row_text("effort").map(Cow::into_owned),
         digests,
         warnings,
+        stored: None,
     };
     Ok(consume(graded, RunView { metadata: parsed.row(), answer, output: &output, turns: &turns }))
 }

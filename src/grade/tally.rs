@@ -178,6 +178,7 @@ mod tests {
             autojunk_fired: false,
             judgement: None,
             details: Default::default(),
+            recorded: None,
         }
     }
 

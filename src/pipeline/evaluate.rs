@@ -11,6 +11,7 @@ use skill_lift_contract::{TreeDigest, UnscoredReason};
 
 use super::products::{GradingFiles, JudgeTasks};
 use super::scratch::Scratch;
+use super::stored_tree::StoredTree;
 use super::warnings::WarningLog;
 use crate::frame::{FrameBuilder, FrameError, Frames};
 use crate::grade::{GradeOptions, GradedRun, GradedWith, RunView, Tree, TreeError, grade_tree};
@@ -96,6 +97,8 @@ pub struct Evaluated {
     pub runs_sha256: String,
     /// Runs that were dropped because another one has the same identity.
     pub duplicates_dropped: usize,
+    /// What is known of a tree whose verdicts were stored.
+    pub stored: Option<StoredTree>,
 }
 
 /// Why a tree could not be evaluated.
@@ -144,23 +147,8 @@ pub fn evaluate(request: &Request<'_>, rows: &mut dyn RowWriter) -> Result<Evalu
     let known: Vec<&str> = request.suite.cases.iter().map(|case| case.id.as_str()).collect();
     let index = RunIndex::build(request.runs, &ids, &known, &request.variants, request.index)
         .map_err(EvaluationError::Layout)?;
-    let mut collector = Collector {
-        writer: rows,
-        rows: 0,
-        frames: request.products.frames.builder(),
-        tasks: Vec::new(),
-        grading_files: Vec::new(),
-        cases: &cases,
-        pending: Vec::new(),
-        pending_keys: HashMap::new(),
-        on_duplicate: request.index.on_duplicate,
-        digest: TreeDigest::default(),
-        warnings: WarningLog::default(),
-        scorable: 0,
-        deferred: 0,
-        duplicates_dropped: index.duplicates_dropped(),
-        done: 0,
-    };
+    let mut collector = Collector::new(rows, &cases, request.products.frames, request.index.on_duplicate);
+    collector.duplicates_dropped = index.duplicates_dropped();
     collector.warnings.extend(index.warnings().iter().cloned());
     let total = index.slots().len();
     let shown = |path: &str| index.shown_path_below(path);
@@ -184,25 +172,19 @@ pub fn evaluate(request: &Request<'_>, rows: &mut dyn RowWriter) -> Result<Evalu
             Ok::<(), EvaluationError>(())
         },
     )?;
-    collector.flush()?;
+    let (evaluated, tasks, grading_files) = collector.finish()?;
     Ok(Evaluated {
-        frames: collector.frames.map(FrameBuilder::finish).transpose()?,
-        rows: collector.rows,
-        judge_tasks: projector.tasks.map(|scratch| JudgeTasks::new(scratch, collector.tasks)),
-        grading_files: projector.grading_files.map(|scratch| GradingFiles::new(scratch, collector.grading_files)),
-        scorable: collector.scorable,
-        deferred: collector.deferred,
-        warnings: collector.warnings,
-        runs_sha256: collector.digest.finish(),
-        duplicates_dropped: collector.duplicates_dropped,
+        judge_tasks: projector.tasks.map(|scratch| JudgeTasks::new(scratch, tasks)),
+        grading_files: projector.grading_files.map(|scratch| GradingFiles::new(scratch, grading_files)),
+        ..evaluated
     })
 }
 
 /// What is made of a run while its files are in memory.
-struct Projected {
-    row: Vec<u8>,
-    tasks: Vec<Range<u64>>,
-    grading_file: Option<Range<u64>>,
+pub(super) struct Projected {
+    pub(super) row: Vec<u8>,
+    pub(super) tasks: Vec<Range<u64>>,
+    pub(super) grading_file: Option<Range<u64>>,
 }
 
 /// Makes what the report and the products need of a run. Rows are small and stay in memory until their turn comes; a
@@ -266,7 +248,7 @@ impl<'a> Projector<'a> {
 
 /// Takes graded runs in order. The runs of one case are held back until the next case begins, because the label of a
 /// model can make two directories of a case the same run.
-struct Collector<'a> {
+pub(super) struct Collector<'a> {
     writer: &'a mut dyn RowWriter,
     rows: usize,
     frames: Option<FrameBuilder>,
@@ -276,16 +258,60 @@ struct Collector<'a> {
     pending: Vec<Option<(GradedRun, Projected)>>,
     pending_keys: HashMap<(Option<String>, usize, u32), usize>,
     on_duplicate: OnDuplicate,
-    digest: TreeDigest,
-    warnings: WarningLog,
+    pub(super) digest: TreeDigest,
+    pub(super) warnings: WarningLog,
     scorable: usize,
     deferred: usize,
     duplicates_dropped: usize,
-    done: usize,
+    pub(super) done: usize,
 }
 
-impl Collector<'_> {
-    fn push(&mut self, graded: GradedWith<io::Result<Projected>>) -> Result<(), EvaluationError> {
+impl<'a> Collector<'a> {
+    pub(super) fn new(
+        writer: &'a mut dyn RowWriter,
+        cases: &'a [&'a Case],
+        frames: FrameChoice,
+        on_duplicate: OnDuplicate,
+    ) -> Self {
+        Self {
+            writer,
+            rows: 0,
+            frames: frames.builder(),
+            cases,
+            tasks: Vec::new(),
+            grading_files: Vec::new(),
+            pending: Vec::new(),
+            pending_keys: HashMap::new(),
+            on_duplicate,
+            digest: TreeDigest::default(),
+            warnings: WarningLog::default(),
+            scorable: 0,
+            deferred: 0,
+            duplicates_dropped: 0,
+            done: 0,
+        }
+    }
+
+    /// What came of all runs, the places of their tasks and of their files for run directories.
+    #[expect(clippy::type_complexity, reason = "two lists that belong to temporary files of the caller")]
+    pub(super) fn finish(mut self) -> Result<(Evaluated, Vec<Range<u64>>, Vec<(String, Range<u64>)>), EvaluationError> {
+        self.flush()?;
+        let evaluated = Evaluated {
+            rows: self.rows,
+            frames: self.frames.map(FrameBuilder::finish).transpose()?,
+            judge_tasks: None,
+            grading_files: None,
+            scorable: self.scorable,
+            deferred: self.deferred,
+            warnings: self.warnings,
+            runs_sha256: self.digest.finish(),
+            duplicates_dropped: self.duplicates_dropped,
+            stored: None,
+        };
+        Ok((evaluated, self.tasks, self.grading_files))
+    }
+
+    pub(super) fn push(&mut self, graded: GradedWith<io::Result<Projected>>) -> Result<(), EvaluationError> {
         let GradedWith { mut run, projected } = graded;
         let projected = projected?;
         self.done += 1;

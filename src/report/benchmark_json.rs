@@ -57,8 +57,8 @@ pub struct Provenance {
     pub tool_version: &'static str,
     /// Format of the suite.
     pub dialect: &'static str,
-    /// Digest of the suite.
-    pub suite_sha256: String,
+    /// Digest of the suite; `None` when there was none and the tree said what its cases are.
+    pub suite_sha256: Option<String>,
     /// The part of the suite that was graded, if not all of it.
     pub suite_split: Option<&'static str>,
     /// Digest of every file that was read below the runs root.

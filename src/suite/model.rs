@@ -59,6 +59,23 @@ pub struct Suite {
 }
 
 impl Suite {
+    /// The suite that a tree of runs implies: its cases, without a file of its own.
+    pub fn of_tree(dialect: Dialect, skill_name: String, directory: PathBuf, cases: Vec<Case>) -> Self {
+        Self {
+            dialect,
+            path: directory.clone(),
+            repository_root: directory.clone(),
+            directory,
+            version: 1,
+            skill_name,
+            skill_paths: Vec::new(),
+            variants: Vec::new(),
+            cases,
+            ablations: Vec::new(),
+            digest: String::new(),
+        }
+    }
+
     /// The cases of a split; all of them without one.
     pub fn cases_of(&self, split: Option<Split>) -> impl Iterator<Item = &Case> {
         self.cases.iter().filter(move |case| split.is_none_or(|split| case.split == split))

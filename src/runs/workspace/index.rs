@@ -18,6 +18,7 @@ use crate::runs::limits::Limits;
 use crate::runs::listing::{EntryKind, Listing};
 use crate::runs::natural::natural_order;
 use crate::runs::warning::{RunWarning, WarningCode};
+use crate::suite::Dialect;
 
 /// Which of two directories with the same eval is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +49,16 @@ pub enum WorkspaceKind {
     SkillForge,
     /// The skill creator, and everything that is laid out alike.
     SkillCreator,
+}
+
+impl From<WorkspaceKind> for Dialect {
+    fn from(kind: WorkspaceKind) -> Self {
+        match kind {
+            WorkspaceKind::SkillEval => Self::SkillEval,
+            WorkspaceKind::SkillForge => Self::SkillForge,
+            WorkspaceKind::SkillCreator => Self::SkillCreator,
+        }
+    }
 }
 
 /// One eval of an iteration.
@@ -126,6 +137,16 @@ impl Workspace {
         path.is_dir() && choose_root(path, &options).is_ok()
     }
 
+    /// The id of an eval's case: its own id where the runner keeps it, else `eval-<id>`, else the name of its folder.
+    pub fn case_id(&self, eval: &EvalDirectory) -> String {
+        match (&eval.eval_id, self.kind) {
+            (Some(id), WorkspaceKind::SkillEval) => id.clone(),
+            (Some(id), _) if id.starts_with("eval-") => id.clone(),
+            (Some(id), _) => format!("eval-{id}"),
+            (None, _) => eval.name.clone(),
+        }
+    }
+
     /// The root that was chosen, as the user would type it.
     pub fn shown_root(&self) -> &str {
         &self.shown_root
@@ -147,13 +168,13 @@ impl Workspace {
     }
 
     /// Oddities of the layout.
-    pub fn take_warnings(&mut self) -> Vec<RunWarning> {
-        std::mem::take(&mut self.warnings)
+    pub fn warnings(&self) -> &[RunWarning] {
+        &self.warnings
     }
 
     /// Files that were read for the index.
-    pub fn take_digests(&mut self) -> Vec<(String, ContentDigest)> {
-        std::mem::take(&mut self.digests)
+    pub fn digests(&self) -> &[(String, ContentDigest)] {
+        &self.digests
     }
 
     /// Opens a directory below the root.

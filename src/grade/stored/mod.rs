@@ -1,0 +1,10 @@
+//! Stored verdicts as graded runs: read with their source, never derived anew.
+//!
+//! In: a [`StoredRun`] and its case. Out: a [`GradedRun`] whose rows say which file and which entry they come from.
+//! Which verdicts count is decided here, once for every dialect: booleans count, everything else is named.
+
+mod join;
+mod run;
+
+pub use join::JoinMethod;
+pub use run::{Regraded, RunFlag, StoredFacts, StoredSubject, WeightedRate, grade_stored};

@@ -1,0 +1,232 @@
+//! Reading a workspace with stored verdicts into rows and, when they are asked for, frames.
+
+use std::collections::{BTreeSet, HashMap};
+
+use rayon::prelude::*;
+use skill_lift_text::python;
+
+use super::evaluate::{Collector, Evaluated, EvaluationError, FrameChoice, Projected};
+use super::stored_tree::StoredTree;
+use crate::grade::stored::{StoredSubject, grade_stored};
+use crate::grade::{GradedRun, GradedWith};
+use crate::report::{RowWriter, row};
+use crate::runs::sidecar::Metadata;
+use crate::runs::workspace::{EvalDirectory, Unit, Workspace};
+use crate::runs::{LayoutError, Role, RunWarning, WarningCode};
+use crate::suite::{Case, Suite};
+
+/// Units that are read before their runs are handed on.
+const BATCH: usize = 128;
+
+/// The cases of a tree, and which eval of it is which case.
+#[derive(Debug)]
+pub struct TreeCases<'a> {
+    /// The cases in report order.
+    pub cases: Vec<&'a Case>,
+    /// For each eval of the workspace the position of its case; `None` when the suite has no such case.
+    pub case_of_eval: Vec<Option<usize>>,
+}
+
+/// The cases that a tree implies, one for each of its evals.
+pub fn cases_of_tree(workspace: &Workspace) -> Vec<Case> {
+    let case = |eval: &EvalDirectory| {
+        let mut case = Case::named(workspace.case_id(eval));
+        case.name = Some(eval.name.clone()).filter(|name| *name != case.id);
+        if let Some(metadata) = &eval.metadata {
+            case.name = metadata.name.clone().or(case.name);
+            case.prompt = metadata.prompt.clone();
+            case.should_trigger = metadata.should_trigger;
+        }
+        case
+    };
+    workspace.evals.iter().map(case).collect()
+}
+
+impl<'a> TreeCases<'a> {
+    /// Every eval is a case of its own; `cases` are those of [`cases_of_tree`].
+    pub fn of_tree(cases: &'a [Case]) -> Self {
+        Self { cases: cases.iter().collect(), case_of_eval: (0..cases.len()).map(Some).collect() }
+    }
+
+    /// The cases of a suite: an eval is the case with its id, else the case with its name.
+    pub fn of_suite(workspace: &Workspace, cases: Vec<&'a Case>) -> Self {
+        let mut by_id: HashMap<&str, usize> = HashMap::new();
+        let mut by_name: HashMap<String, usize> = HashMap::new();
+        for (position, case) in cases.iter().enumerate() {
+            by_id.insert(case.id.as_str(), position);
+            if let Some(name) = &case.name {
+                by_name.entry(slug(name)).or_insert(position);
+            }
+        }
+        let find = |eval: &EvalDirectory| {
+            let id = workspace.case_id(eval);
+            let name = eval.metadata.as_ref().and_then(|metadata| metadata.name.as_deref());
+            let bare = eval.name.strip_prefix("eval-").unwrap_or(&eval.name);
+            let by_slug = |name: &str| by_name.get(&slug(name)).copied();
+            by_id.get(id.as_str()).copied().or_else(|| name.and_then(by_slug)).or_else(|| by_slug(bare))
+        };
+        let case_of_eval = workspace.evals.iter().map(find).collect();
+        Self { cases, case_of_eval }
+    }
+}
+
+/// A name as a folder of a workspace spells it: letters and digits in lower case, everything else a hyphen.
+fn slug(name: &str) -> String {
+    let mut slug = String::new();
+    for character in python::lower(name).chars() {
+        if character.is_alphanumeric() {
+            slug.push(character);
+        } else if !slug.ends_with('-') && !slug.is_empty() {
+            slug.push('-');
+        }
+    }
+    slug.truncate(slug.trim_end_matches('-').len());
+    slug
+}
+
+/// What to evaluate.
+pub struct WorkspaceRequest<'a> {
+    /// The tree.
+    pub workspace: &'a Workspace,
+    /// The suite that the checks of `--regrade` belong to.
+    pub suite: &'a Suite,
+    /// Its cases.
+    pub cases: TreeCases<'a>,
+    /// The arms that were asked for, in order; all of the tree when empty.
+    pub variants: &'a [String],
+    /// The model of the tree, where an arm names none.
+    pub model: Option<&'a str>,
+    /// Code points of the evidence of one check.
+    pub evidence_characters: usize,
+    /// Which frames are made.
+    pub frames: FrameChoice,
+    /// Compares stored verdicts with what the checks find that need no judge.
+    pub regrade: Option<&'a crate::grade::GradeOptions>,
+    /// Called with the number of units that are done, and of all units.
+    pub progress: Option<&'a (dyn Fn(usize, usize) + Sync)>,
+}
+
+/// Reads a workspace. `rows` gets the rows of the report. Also the arms, in report order.
+///
+/// # Errors
+/// A tree in which the identity of a run is ambiguous, a directory that cannot be listed, a full disk.
+pub fn evaluate_workspace(
+    request: &WorkspaceRequest<'_>,
+    rows: &mut dyn RowWriter,
+) -> Result<(Evaluated, Vec<String>), EvaluationError> {
+    let workspace = request.workspace;
+    let variants = variants(workspace, request.variants);
+    let units = units_in_order(request, &variants);
+    let on_duplicate = workspace.options().on_duplicate;
+    let mut collector = Collector::new(rows, &request.cases.cases, request.frames, on_duplicate);
+    collector.digest.extend(workspace.digests().to_vec());
+    collector.warnings.extend(workspace.warnings().iter().cloned().chain(unknown_cases(request)));
+    let mut tree = StoredTree::default();
+    let total = units.len();
+    let mut ready = Vec::new();
+    let mut hand_on = |results: Vec<Result<Vec<GradedWith<std::io::Result<Projected>>>, LayoutError>>| {
+        for runs in results {
+            for graded in runs? {
+                tree.add(&graded.run, request.regrade.is_some());
+                collector.push(graded)?;
+            }
+            if let Some(progress) = request.progress {
+                progress(collector.done, total.max(collector.done));
+            }
+        }
+        Ok::<(), EvaluationError>(())
+    };
+    for batch in units.chunks(BATCH) {
+        // the rows of one batch are written while the next one is read
+        let read = || batch.par_iter().map(|placed| read_unit(request, placed)).collect();
+        let (written, graded) = rayon::join(|| hand_on(std::mem::take(&mut ready)), read);
+        written?;
+        ready = graded;
+    }
+    hand_on(ready)?;
+    let (mut evaluated, _, _) = collector.finish()?;
+    evaluated.stored = Some(tree);
+    Ok((evaluated, variants))
+}
+
+/// A unit with its place in the report.
+struct PlacedUnit<'a> {
+    unit: &'a Unit,
+    case: usize,
+    variant: usize,
+}
+
+/// The arms of a tree: the skill's first, then what it is compared with, then the others by name.
+fn variants(workspace: &Workspace, asked: &[String]) -> Vec<String> {
+    if !asked.is_empty() {
+        return asked.to_vec();
+    }
+    let seen: BTreeSet<(Role, &str)> =
+        workspace.units.iter().map(|unit| (unit.configuration.role, unit.configuration.variant())).collect();
+    let mut variants: Vec<String> = Vec::new();
+    for (_, variant) in seen {
+        if !variants.iter().any(|known| known == variant) {
+            variants.push(variant.to_owned());
+        }
+    }
+    variants
+}
+
+fn units_in_order<'a>(request: &WorkspaceRequest<'a>, variants: &[String]) -> Vec<PlacedUnit<'a>> {
+    let placed = request.workspace.units.iter().filter_map(|unit| {
+        let case = request.cases.case_of_eval[unit.eval]?;
+        let variant = variants.iter().position(|variant| variant == unit.configuration.variant())?;
+        Some(PlacedUnit { unit, case, variant })
+    });
+    let mut placed: Vec<PlacedUnit<'a>> = placed.collect();
+    placed.sort_by(|a, b| {
+        let key = |placed: &PlacedUnit<'a>| (placed.case, &placed.unit.configuration.model, placed.variant);
+        key(a).cmp(&key(b)).then_with(|| a.unit.repetition.cmp(&b.unit.repetition))
+    });
+    placed
+}
+
+fn unknown_cases(request: &WorkspaceRequest<'_>) -> Vec<RunWarning> {
+    let evals = request.workspace.evals.iter().zip(&request.cases.case_of_eval);
+    let unknown = evals.filter(|(_, case)| case.is_none()).map(|(eval, _)| RunWarning {
+        code: WarningCode::UnknownCase,
+        path: eval.path.clone(),
+        message: "no case of the suite has this id; its runs are not read".to_owned(),
+    });
+    unknown.collect()
+}
+
+fn read_unit(
+    request: &WorkspaceRequest<'_>,
+    placed: &PlacedUnit<'_>,
+) -> Result<Vec<GradedWith<std::io::Result<Projected>>>, LayoutError> {
+    let workspace = request.workspace;
+    let PlacedUnit { unit, case, variant } = placed;
+    let subject = StoredSubject {
+        kind: workspace.kind,
+        case: request.cases.cases[*case],
+        case_position: *case,
+        eval: &workspace.evals[unit.eval],
+        configuration: &unit.configuration,
+        variant_position: *variant,
+        model: request.model,
+        evidence_characters: request.evidence_characters,
+    };
+    let reading = workspace.read(unit)?;
+    let (mut digests, mut warnings) = (Some(reading.digests), Some(reading.warnings));
+    let graded = reading.runs.into_iter().map(|run| {
+        let digests = digests.take().unwrap_or_default();
+        let warnings = warnings.take().unwrap_or_default();
+        let graded = grade_stored(subject, run, digests, warnings);
+        project(request, graded)
+    });
+    Ok(graded.collect())
+}
+
+fn project(request: &WorkspaceRequest<'_>, run: GradedRun) -> GradedWith<std::io::Result<Projected>> {
+    let case = request.cases.cases[run.case];
+    let shown = request.workspace.shown_path_below(&run.path);
+    let projected = row::format(&run, case, &shown, Metadata::Empty);
+    let projected = projected.map(|row| Projected { row, tasks: Vec::new(), grading_file: None });
+    GradedWith { run, projected }
+}
