@@ -13,4 +13,5 @@ pub mod judge;
 pub mod pipeline;
 pub mod report;
 pub mod runs;
+pub mod skill;
 pub mod suite;
