@@ -39,7 +39,7 @@ struct GenerateArguments {
     #[arg(value_name = "SKILL_DIR")]
     skill: PathBuf,
     /// Write the set to this file instead of standard output. Missing folders are made.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, alias = "out", value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace the file if it exists.
     #[arg(long, requires = "output")]

@@ -1,5 +1,7 @@
 //! What a skill says of itself: trigger phrases, keywords, headings.
 
+use std::collections::HashSet;
+
 use super::keywords::keywords;
 
 /// Longest trigger phrase in characters; what is longer are two quotes that do not belong together.
@@ -23,10 +25,11 @@ impl Features {
         let sentences = sentences(description);
         let pieces = || sentences.iter().flatten();
         let mut phrases: Vec<String> = Vec::new();
+        let mut known = HashSet::new();
         for piece in pieces() {
             if let Piece::Quoted(text) = piece
                 && let Some(phrase) = phrase(text)
-                && !phrases.iter().any(|known| known.to_lowercase() == phrase.to_lowercase())
+                && known.insert(phrase.to_lowercase())
             {
                 phrases.push(phrase);
             }
@@ -138,24 +141,31 @@ fn split_sentences(text: &str) -> Vec<&str> {
 /// partner is text.
 fn pieces(description: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    let mut rest = description;
-    while let Some(open) = rest.find(['"', '“', '„']) {
-        let after = &rest[open..];
-        let mut characters = after.chars();
-        let quote = characters.next().unwrap_or('"');
-        let inner = characters.as_str();
-        let closes = |character: char| match quote {
-            '"' => character == '"',
-            '“' => character == '”',
-            _ => matches!(character, '“' | '”'),
+    let (mut start, mut from) = (0, 0);
+    // what has no partner left is not looked for again
+    let mut quotes: Vec<(char, &[char])> = vec![('"', &['"']), ('“', &['”']), ('„', &['“', '”'])];
+    while let Some(offset) = description[from..].find(|character| quotes.iter().any(|(open, _)| *open == character)) {
+        let open = from + offset;
+        let Some((quote, closing)) = quotes.iter().find(|(quote, _)| description[open..].starts_with(*quote)).copied()
+        else {
+            break;
         };
-        let Some(end) = inner.find(closes) else { break };
-        pieces.push(Piece::Text(rest[..open].to_owned()));
-        pieces.push(Piece::Quoted(inner[..end].to_owned()));
-        let closing = inner[end..].chars().next().map_or(0, char::len_utf8);
-        rest = &inner[end + closing..];
+        let inner = open + quote.len_utf8();
+        match description[inner..].find(closing) {
+            Some(length) => {
+                let end = inner + length;
+                pieces.push(Piece::Text(description[start..open].to_owned()));
+                pieces.push(Piece::Quoted(description[inner..end].to_owned()));
+                start = end + description[end..].chars().next().map_or(0, char::len_utf8);
+                from = start;
+            }
+            None => {
+                quotes.retain(|(open, _)| *open != quote);
+                from = inner;
+            }
+        }
     }
-    pieces.push(Piece::Text(rest.to_owned()));
+    pieces.push(Piece::Text(description[start..].to_owned()));
     pieces
 }
 
@@ -203,6 +213,7 @@ mod tests {
         );
         assert_eq!(phrases("says “make report” or „wochenbericht“"), ["make report", "wochenbericht"]);
         assert_eq!(phrases(r#"a 12" ruler"#), [""; 0]);
+        assert_eq!(phrases("“ opens nothing, \"closed\" and \" again"), ["closed"]);
         assert_eq!(phrases(r#""" or "..." or "ok""#), ["ok"]);
         assert_eq!(phrases(&format!("\"{}\"", "a".repeat(201))), [""; 0]);
     }

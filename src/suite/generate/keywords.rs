@@ -3,7 +3,8 @@
 //! The format's own generator takes the first words that are no stop words, which are mostly verbs ("builds"). Prompts
 //! need what the verbs are about: here a keyword is a run of up to four words between stop words, verbs and punctuation,
 //! after Rose, Engel, Cramer and Cowley, *Automatic keyword extraction from individual documents* (2010). The author's
-//! own words come before those of trigger phrases, which have prompts already; otherwise the order is that of the text.
+//! own words come before those of trigger phrases, which have prompts already; among them several words and names come
+//! before a single word, which says less; otherwise the order is that of the text.
 
 use super::words::{VerbForm, is_stop_word, verb_form};
 
@@ -14,22 +15,33 @@ const MAX_KEYWORDS: usize = 20;
 const MAX_WORDS: usize = 4;
 
 /// The keywords of a description: of its text, then of its trigger phrases; each once, at most 20.
+/// One that ends another, like `orders` and `purchase orders`, is left out.
 ///
 /// Only words in Latin letters count: the prompts are English.
 pub(super) fn keywords<'t>(
     texts: impl Iterator<Item = &'t str>,
     phrases: impl Iterator<Item = &'t str>,
 ) -> Vec<String> {
-    let mut keywords: Vec<String> = Vec::new();
+    let mut own: Vec<String> = texts.flat_map(runs).collect();
+    own.sort_by_key(|keyword| !is_specific(keyword));
     let mut known: Vec<String> = Vec::new();
-    for keyword in texts.chain(phrases).flat_map(runs) {
+    let mut keywords = own.into_iter().chain(phrases.flat_map(runs)).collect::<Vec<_>>();
+    keywords.retain(|keyword| {
         let key = singular(&keyword.to_lowercase()).to_owned();
-        if keywords.len() < MAX_KEYWORDS && !known.contains(&key) {
-            known.push(key);
-            keywords.push(keyword);
-        }
-    }
+        // `orders` says no more than `purchase orders`
+        let is_new = !known
+            .iter()
+            .any(|other| other.strip_suffix(&*key).is_some_and(|before| before.is_empty() || before.ends_with(' ')));
+        let is_kept = is_new && known.len() < MAX_KEYWORDS;
+        known.extend(is_kept.then_some(key));
+        is_kept
+    });
     keywords
+}
+
+/// Whether a keyword has several words or is a name like `PDF`.
+fn is_specific(keyword: &str) -> bool {
+    keyword.contains(' ') || keyword.chars().skip(1).any(char::is_uppercase)
 }
 
 /// Whether two keywords are the same for a reader: `report` and `reports` are.
@@ -98,7 +110,7 @@ impl Runs {
         let begins_clause = std::mem::take(&mut self.begins_clause);
         let follows_to = std::mem::replace(&mut self.follows_to, lower == "to");
         let starts_run = self.open.is_empty();
-        if !is_latin(word) || is_stop_word(&lower) || (is_possessive && starts_run) {
+        if !is_latin(word) || word.contains(['\'', '’']) || is_stop_word(&lower) || (is_possessive && starts_run) {
             self.end(Ending::Word);
             return;
         }
@@ -108,7 +120,7 @@ impl Runs {
             // what is done, as in `to style a page`; what is gone to is a name or several
             VerbForm::None => follows_to && !lower.ends_with('s') && word == lower,
             VerbForm::Finite => true,
-            VerbForm::Gerund => starts_run,
+            VerbForm::Plain | VerbForm::Gerund => starts_run,
             VerbForm::Ambiguous => follows_to,
         };
         if is_verb {
@@ -134,7 +146,7 @@ impl Runs {
         let words = &words[words.len().saturating_sub(MAX_WORDS)..];
         let is_telling = match words {
             [] => false,
-            [word] => word.chars().count() > 3 || word.chars().skip(1).any(char::is_uppercase),
+            [word] => word.chars().count() > 3 || is_specific(word),
             _ => true,
         };
         if is_telling {
@@ -161,16 +173,16 @@ mod tests {
     fn verbs_and_stop_words_separate_what_they_are_about() {
         assert_eq!(
             of("Extracts text and tables from PDF files, fills forms, and merges documents."),
-            ["text", "tables", "PDF files", "forms", "documents"]
+            ["PDF files", "text", "tables", "forms", "documents"]
         );
         assert_eq!(
             of("Use when asked to style a webpage with poster-style layouts"),
-            ["webpage", "poster-style layouts"]
+            ["poster-style layouts", "webpage"]
         );
         assert_eq!(of("Reports the weekly report to PDF. Test results"), ["weekly report", "PDF", "results"]);
         assert_eq!(
             of("Apply image processing when processing images of the team's CI"),
-            ["image processing", "images", "CI"]
+            ["image processing", "CI", "images"]
         );
     }
 
@@ -192,6 +204,7 @@ mod tests {
     #[test]
     fn the_same_keyword_comes_once() {
         assert_eq!(of("reports, report, Reports, class, classs"), ["reports", "class", "classs"]);
+        assert_eq!(of("orders, border, purchase order"), ["purchase order", "border"]);
     }
 
     #[test]

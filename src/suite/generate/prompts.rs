@@ -28,7 +28,7 @@ pub(super) struct NearMiss {
 /// The ten kinds of near misses of the format, in its order.
 pub(super) const NEAR_MISSES: [NearMiss; 10] = [
     NearMiss {
-        template: "Can you explain to me in a few sentences what {} means? I only want to understand the term.",
+        template: "Can you explain to me in a few sentences what people mean by {}? I only want to understand the term.",
         asks_for: &["explain", "explanation"],
     },
     NearMiss {

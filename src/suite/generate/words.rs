@@ -22,18 +22,18 @@ const STOP_WORDS: &str = "
 /// Verbs in which descriptions say what a skill does, in their plain form.
 const VERBS: &str = "
     accept access achieve act adapt add adjust aggregate align allow analyse analyze annotate answer apply arrange assemble
-    assess assist author automate avoid brainstorm break bring browse build bundle calculate call capture carry catch categorize
-    change check choose clarify classify clean collaborate collect combine come compare compile compose compute condense configure
-    connect consider consolidate construct consult contain convert coordinate copy correct cover craft create crop customize
-    debug decide deduplicate define delegate deliver deploy derive describe detect determine develop diagnose discover discuss
-    display do document download draft draw edit embed enable encode enforce enhance enrich ensure establish estimate
+    assess assist author audit automate avoid bleed brainstorm break bring browse build bundle calculate call capture carry catch categorize
+    change check choose clarify classify clean collaborate collect combine come compare compile compose compress compute condense configure
+    connect consider consolidate construct consult contain convert coordinate copy correct cover craft crawl create crop customize
+    debug decide decrypt deduplicate define delegate delete deliver deploy derive describe detect determine develop diagnose discover discuss
+    display do document download draft draw edit embed enable encode encrypt enforce enhance enrich ensure establish estimate
     evaluate examine execute expand explain explore export extend extract fetch fill filter find finish fix follow
     format gather generate get give go group guide handle highlight identify illustrate implement import improve improvise include
     initialize inspect install integrate interact interpret investigate invoke involve iterate keep launch lead learn let
-    link list load locate look maintain make manage map mean measure merge migrate mine modify monitor move navigate
-    normalize offer open optimize orchestrate organize outline package parse perform pick plan polish prepare present preserve
+    link list load locate look maintain make manage map match mean measure merge migrate mine modify monitor move navigate
+    normalize offer open optimize orchestrate organize outline overlap package parse perform pick plan polish prepare present preserve
     prevent prioritize process produce profile proofread propose protect provide publish pull push put query read recommend
-    record redact refactor refer refine rename render reorganize repair replace report reproduce require research resolve
+    record redact refactor refer refine remove rename render reorganize repair replace report reproduce require research resolve
     restructure retrieve return review rewrite run save scaffold scan schedule scrape search secure select send
     set setup share show simplify solve sort speed split standardize start stop store streamline structure style submit suggest
     summarise summarize support sync synthesize take teach tell test think track train transcribe transform translate troubleshoot try
@@ -42,7 +42,7 @@ const VERBS: &str = "
 
 /// Verbs above that are more often nouns in their plain form or with an `s`: `weekly report`, `unit tests`.
 const NOUNS: &str = "
-    access answer author break bundle call change copy cover document draft edit embed end estimate export filter format
+    access answer audit author break bundle call change copy cover document draft edit embed end estimate export filter format
     group guide import interface launch lead link list load map measure mine move outline package plan process profile
     query record report research return review schedule search setup share sort speed split store structure style support
     sync test track train tune upgrade upload walk watch wire
@@ -69,7 +69,9 @@ pub(super) fn is_stop_word(word: &str) -> bool {
 pub(super) enum VerbForm {
     /// It is none that we know.
     None,
-    /// `create`, `creates`, `created`: no part of what a skill is about.
+    /// `create`: a noun or adjective after another word (`two-pass rewrite flow`), else what is done.
+    Plain,
+    /// `creates`, `created`: no part of what a skill is about.
     Finite,
     /// `creating`: a noun after another word (`image processing`), else what is done to what follows.
     Gerund,
@@ -83,7 +85,11 @@ pub(super) fn verb_form(word: &str) -> VerbForm {
     let plain_forms = [Some(word), word.strip_suffix('s'), word.strip_suffix("es")];
     let y_form = word.strip_suffix("ies").map(|stem| format!("{stem}y"));
     if let Some(plain) = plain_forms.into_iter().flatten().chain(y_form.as_deref()).find(|stem| is_verb(stem)) {
-        return if has(NOUNS, plain) { VerbForm::Ambiguous } else { VerbForm::Finite };
+        return match has(NOUNS, plain) {
+            true => VerbForm::Ambiguous,
+            false if plain == word => VerbForm::Plain,
+            false => VerbForm::Finite,
+        };
     }
     let inflected = |ending: &str| {
         word.strip_suffix(ending).is_some_and(|stem| {
@@ -109,7 +115,10 @@ mod tests {
 
     #[test]
     fn forms_of_verbs() {
-        for word in ["build", "builds", "fixes", "identifies", "created", "merged", "planned", "applied", "modify"] {
+        for word in ["build", "modify"] {
+            assert_eq!(verb_form(word), VerbForm::Plain, "{word}");
+        }
+        for word in ["builds", "fixes", "identifies", "created", "merged", "planned", "applied"] {
             assert_eq!(verb_form(word), VerbForm::Finite, "{word}");
         }
         for word in ["creating", "debugging", "running", "filling", "planning"] {
