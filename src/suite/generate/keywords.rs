@@ -120,7 +120,9 @@ impl Runs {
             // what is done, as in `to style a page`; what is gone to is a name or several
             VerbForm::None => follows_to && !lower.ends_with('s') && word == lower,
             VerbForm::Finite => true,
-            VerbForm::Plain | VerbForm::Gerund => starts_run,
+            VerbForm::Gerund => starts_run,
+            // `audits run`, `scripts build charts`: several do it
+            VerbForm::Plain => self.open.last().is_none_or(|before| before.ends_with('s')),
             VerbForm::Ambiguous => follows_to,
         };
         if is_verb {
@@ -183,6 +185,14 @@ mod tests {
         assert_eq!(
             of("Apply image processing when processing images of the team's CI"),
             ["image processing", "CI", "images"]
+        );
+    }
+
+    #[test]
+    fn a_plain_verb_is_part_of_a_noun_unless_several_do_it() {
+        assert_eq!(
+            of("A two-pass rewrite flow. Deep audits run via scripts"),
+            ["two-pass rewrite flow", "deep audits", "scripts"]
         );
     }
 
