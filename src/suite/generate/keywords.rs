@@ -122,7 +122,7 @@ impl Runs {
             VerbForm::Finite => true,
             VerbForm::Gerund => starts_run,
             // `audits run`, `scripts build charts`: several do it
-            VerbForm::Plain => self.open.last().is_none_or(|before| before.ends_with('s')),
+            VerbForm::Plain => self.open.last().is_none_or(|before| singular(before) != before),
             VerbForm::Ambiguous => follows_to,
         };
         if is_verb {
