@@ -2,7 +2,8 @@
 //! without the skill exactly, and says how large the lift is and how sure that is.
 //!
 //! The rooms, in the order of the data (a room uses the ones before it, never one after it):
-//! [`json`] and the crate `skill-lift-text` read; [`suite`] is what is evaluated; [`runs`] is what was produced.
+//! [`json`] and the crate `skill-lift-text` read; [`skill`] is the skill itself; [`suite`] is what is evaluated;
+//! [`runs`] is what was produced.
 
 pub mod analyze;
 pub mod cli;
@@ -13,4 +14,5 @@ pub mod judge;
 pub mod pipeline;
 pub mod report;
 pub mod runs;
+pub mod skill;
 pub mod suite;

@@ -7,6 +7,7 @@ mod grade;
 mod input;
 mod interrupt;
 mod output;
+mod suite;
 mod validate;
 
 use std::ffi::OsString;
@@ -39,6 +40,7 @@ enum Command {
     Validate(validate::ValidateArguments),
     Grade(Box<grade::GradeArguments>),
     Benchmark(Box<benchmark::BenchmarkArguments>),
+    Suite(suite::SuiteArguments),
     #[command(external_subcommand)]
     External(Vec<OsString>),
 }
@@ -49,6 +51,7 @@ pub fn run() -> ExitCode {
         Command::Validate(arguments) => validate::run(arguments),
         Command::Grade(arguments) => grade::run(&arguments),
         Command::Benchmark(arguments) => benchmark::run(*arguments),
+        Command::Suite(arguments) => suite::run(&arguments),
         Command::External(words) => external::run(&words),
     }
 }

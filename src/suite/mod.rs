@@ -14,6 +14,7 @@ pub mod diagnostic;
 mod digest;
 mod environment;
 mod files;
+pub mod generate;
 mod inputs;
 mod judge;
 pub mod leakage;

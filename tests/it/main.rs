@@ -7,6 +7,7 @@ mod corpus;
 mod demo;
 mod dependencies;
 mod docs;
+mod generate;
 mod layouts;
 mod replay_grading;
 mod summary;
