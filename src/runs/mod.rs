@@ -5,6 +5,7 @@
 //! reads and never follows a link out of the run. Knows nothing of assertions; holds one run's bytes at a time.
 
 mod artifact_set;
+pub mod configuration;
 pub mod directory;
 pub mod events;
 pub mod evidence;
@@ -16,6 +17,7 @@ mod output;
 pub mod sidecar;
 pub mod warning;
 
+pub use configuration::{Configuration, Role, control_among};
 pub use directory::{FileProblem, RunDirectory};
 pub use events::{Event, EventKind, EventLog, EventStatus, Events, EventsProblem};
 pub use evidence::{RunEvidence, TurnEvidence};
