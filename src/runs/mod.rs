@@ -5,6 +5,7 @@
 //! reads and never follows a link out of the run. Knows nothing of assertions; holds one run's bytes at a time.
 
 mod artifact_set;
+pub mod claims;
 pub mod configuration;
 pub mod directory;
 pub mod events;

@@ -1,6 +1,7 @@
 //! What users see: one binary, a module for each command or journey.
 
 mod bad_input;
+mod claims;
 mod conformance_assertions;
 mod conformance_pairs;
 mod corpus;

@@ -1,0 +1,327 @@
+//! Exact means of the rows of a file: by arm, and as pairs of arms by case.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use num_bigint::BigInt;
+use num_traits::{Signed, Zero};
+use skill_lift_stats::rational::{self, Rational};
+
+use super::model::{ClaimedAggregate, ClaimedRate, ClaimedRun, Claims, NotScored, half_step};
+use super::note::{NoteCode, Notes};
+use crate::runs::{Configuration, Role, control_among};
+
+/// Decimal places that a stated mean is held to at least and at most.
+const MEAN_DECIMALS: (u32, u32) = (2, 6);
+
+/// The rows of one configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArmTotals {
+    /// The arm.
+    pub configuration: Configuration,
+    /// Rows.
+    pub rows: usize,
+    /// Rows that have a rate.
+    pub scored: usize,
+    /// Assertions that passed in scored rows that count them.
+    pub passed: u64,
+    /// Assertions that were graded in those rows.
+    pub total: u64,
+}
+
+/// The arms of a file by their written names, in the order in which they occur.
+pub fn arms(claims: &Claims) -> Vec<ArmTotals> {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut arms: Vec<ArmTotals> = Vec::new();
+    for row in &claims.rows {
+        let at = *places.entry(&row.configuration.written).or_insert_with(|| {
+            let configuration = row.configuration.clone();
+            arms.push(ArmTotals { configuration, rows: 0, scored: 0, passed: 0, total: 0 });
+            arms.len() - 1
+        });
+        let arm = &mut arms[at];
+        arm.rows += 1;
+        arm.scored += usize::from(row.rate.is_scored());
+        if let ClaimedRate::Counts { passed, total } | ClaimedRate::Vetoed { passed, total } = row.rate {
+            arm.passed = arm.passed.saturating_add(passed);
+            arm.total = arm.total.saturating_add(total);
+        }
+    }
+    arms
+}
+
+/// The means of one case and model, both arms scored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CasePair {
+    /// The case.
+    pub case: String,
+    /// The model.
+    pub model: Option<String>,
+    /// Mean over the scored repetitions with the skill.
+    pub with: Rational,
+    /// Mean over the scored repetitions without it.
+    pub without: Rational,
+    /// Whether both arms were graded on as many assertions; otherwise the pair is in no mean.
+    pub comparable: bool,
+    /// How far rounded rates may lie from the true ones, both arms together.
+    pub rounding: Rational,
+}
+
+impl CasePair {
+    /// With minus without.
+    pub fn delta(&self) -> Rational {
+        &self.with - &self.without
+    }
+}
+
+/// Why a case is in no pair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BlockedWhy {
+    /// No row of the arm with the skill.
+    MissingWithSkill,
+    /// No row of the arm without it.
+    MissingWithoutSkill,
+    /// An arm has rows and no rate.
+    UnscorableArm(Vec<NotScored>),
+    /// An arm has rows with several labels, which are several versions of the skill.
+    SeveralLabels,
+}
+
+impl BlockedWhy {
+    /// The code in reports.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::MissingWithSkill => "missing_with_skill",
+            Self::MissingWithoutSkill => "missing_without_skill",
+            Self::UnscorableArm(_) => "unscorable_arm",
+            Self::SeveralLabels => "several_labels",
+        }
+    }
+}
+
+/// A case and model that has rows and is in no pair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockedCase {
+    /// The case.
+    pub case: String,
+    /// The model.
+    pub model: Option<String>,
+    /// Why.
+    pub why: BlockedWhy,
+}
+
+/// The lift that the rows of a file give.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimedLift {
+    /// What the skill is compared with.
+    pub control: Option<Role>,
+    /// Pairs in the order of the file.
+    pub pairs: Vec<CasePair>,
+    /// Cases without a pair in the order of the file.
+    pub blocked: Vec<BlockedCase>,
+    /// Mean rate with the skill, over repetitions, then models, then cases of comparable pairs.
+    pub with: Option<Rational>,
+    /// Mean rate without the skill, likewise.
+    pub without: Option<Rational>,
+    /// Cases in these means.
+    pub cases: usize,
+}
+
+impl ClaimedLift {
+    /// With minus without.
+    pub fn lift(&self) -> Option<Rational> {
+        Some(self.with.as_ref()? - self.without.as_ref()?)
+    }
+
+    /// How far the lift may lie from the true one because rates were rounded.
+    pub fn rounding(&self) -> Rational {
+        let comparable = self.pairs.iter().filter(|pair| pair.comparable);
+        comparable.map(|pair| pair.rounding.clone()).max().unwrap_or_default()
+    }
+}
+
+/// Rows of one arm of a case and model.
+#[derive(Debug, Default)]
+pub(super) struct Arm<'c> {
+    rows: usize,
+    rates: Vec<Rational>,
+    rounding: Rational,
+    counted: u64,
+    assertions: u64,
+    reasons: Vec<&'c NotScored>,
+    labels: Vec<Option<&'c str>>,
+}
+
+/// Reasons that are kept of one arm.
+const KEPT_REASONS: usize = 8;
+
+impl<'c> Arm<'c> {
+    pub(super) fn add(&mut self, row: &'c ClaimedRun) {
+        self.rows += 1;
+        let label = row.configuration.label.as_deref();
+        if !self.labels.contains(&label) {
+            self.labels.push(label);
+        }
+        match row.rate.value() {
+            Some(rate) => {
+                self.rates.push(rate);
+                self.rounding = row.rate.rounding().max(std::mem::take(&mut self.rounding));
+            }
+            None => {
+                let room = KEPT_REASONS.saturating_sub(self.reasons.len());
+                self.reasons.extend(row.rate.reasons().iter().take(room));
+            }
+        }
+        if let ClaimedRate::Counts { total, .. } | ClaimedRate::Vetoed { total, .. } = row.rate {
+            self.counted += 1;
+            self.assertions = self.assertions.saturating_add(total);
+        }
+    }
+
+    pub(super) fn mean(&self) -> Option<Rational> {
+        rational::mean(&self.rates)
+    }
+
+    pub(super) fn rounding(&self) -> &Rational {
+        &self.rounding
+    }
+
+    pub(super) fn reasons(&self) -> Vec<NotScored> {
+        let mut reasons: Vec<NotScored> = self.reasons.iter().map(|reason| (*reason).clone()).collect();
+        reasons.sort();
+        reasons.dedup();
+        reasons
+    }
+
+    /// Whether both arms were graded on as many assertions a run, as far as they count them.
+    pub(super) fn counts_as(&self, other: &Arm<'_>) -> bool {
+        let product = |assertions: u64, counted: u64| u128::from(assertions) * u128::from(counted);
+        self.counted == 0
+            || other.counted == 0
+            || product(self.assertions, other.counted) == product(other.assertions, self.counted)
+    }
+}
+
+/// Both arms of a case and model.
+#[derive(Debug, Default)]
+struct Both<'c> {
+    with: Arm<'c>,
+    without: Arm<'c>,
+}
+
+/// The pairs of a file and their lift.
+///
+/// Repetitions are averaged first, then models, then cases. A row of another arm than the two compared is left out, and
+/// so is a row whose repetition cannot be read.
+pub fn lift(claims: &Claims) -> ClaimedLift {
+    let control = control_among(claims.rows.iter().map(|row| row.configuration.role));
+    let mut places = HashMap::new();
+    let mut cells: Vec<(&str, Option<&str>, Both<'_>)> = Vec::new();
+    for row in &claims.rows {
+        let role = row.configuration.role;
+        if role != Role::Treatment && Some(role) != control {
+            continue;
+        }
+        let key = (row.case.id.as_str(), row.model.as_deref());
+        let at = match places.entry(key) {
+            Entry::Occupied(place) => *place.get(),
+            Entry::Vacant(place) => {
+                cells.push((key.0, key.1, Both::default()));
+                *place.insert(cells.len() - 1)
+            }
+        };
+        let both = &mut cells[at].2;
+        if role == Role::Treatment { both.with.add(row) } else { both.without.add(row) }
+    }
+    let (mut pairs, mut blocked) = (Vec::new(), Vec::new());
+    for (case, model, both) in cells {
+        let (case, model) = (case.to_owned(), model.map(str::to_owned));
+        match pair(&both) {
+            Ok((with, without)) => {
+                let comparable = both.with.counts_as(&both.without);
+                let rounding = both.with.rounding() + both.without.rounding();
+                pairs.push(CasePair { case, model, with, without, comparable, rounding });
+            }
+            Err(why) => blocked.push(BlockedCase { case, model, why }),
+        }
+    }
+    let (with, without, cases) = means(&pairs);
+    ClaimedLift { control, pairs, blocked, with, without, cases }
+}
+
+fn pair(both: &Both<'_>) -> Result<(Rational, Rational), BlockedWhy> {
+    if both.with.rows == 0 {
+        return Err(BlockedWhy::MissingWithSkill);
+    }
+    if both.without.rows == 0 {
+        return Err(BlockedWhy::MissingWithoutSkill);
+    }
+    if both.with.labels.len() > 1 || both.without.labels.len() > 1 {
+        return Err(BlockedWhy::SeveralLabels);
+    }
+    both.with.mean().zip(both.without.mean()).ok_or_else(|| {
+        let mut reasons = both.with.reasons();
+        reasons.extend(both.without.reasons());
+        BlockedWhy::UnscorableArm(reasons)
+    })
+}
+
+/// The means over cases of the means over models, and the number of cases.
+fn means(pairs: &[CasePair]) -> (Option<Rational>, Option<Rational>, usize) {
+    let mut by_case: HashMap<&str, usize> = HashMap::new();
+    let mut cases: Vec<Vec<&CasePair>> = Vec::new();
+    for pair in pairs.iter().filter(|pair| pair.comparable) {
+        let at = *by_case.entry(&pair.case).or_insert_with(|| {
+            cases.push(Vec::new());
+            cases.len() - 1
+        });
+        cases[at].push(pair);
+    }
+    let over = |side: fn(&CasePair) -> &Rational| {
+        let of_case = |models: &Vec<&CasePair>| {
+            let rates: Vec<Rational> = models.iter().map(|pair| side(pair).clone()).collect();
+            rational::mean(&rates)
+        };
+        rational::mean(&cases.iter().filter_map(of_case).collect::<Vec<_>>())
+    };
+    (over(|pair| &pair.with), over(|pair| &pair.without), cases.len())
+}
+
+/// Notes stated means that are neither the mean of the rows, nor of the cases, nor of all assertions together.
+pub(super) fn note_means(rows: &[ClaimedRun], aggregates: &[ClaimedAggregate], notes: &mut Notes) {
+    for aggregate in aggregates {
+        let Some(stated) = &aggregate.rate else {
+            continue;
+        };
+        let of_arm = || rows.iter().filter(|row| row.configuration.written == aggregate.configuration.written);
+        let mut all = Arm::default();
+        let mut by_case: HashMap<&str, Arm<'_>> = HashMap::new();
+        let (mut passed, mut total) = (0_u64, 0_u64);
+        for row in of_arm() {
+            all.add(row);
+            by_case.entry(&row.case.id).or_default().add(row);
+            if let ClaimedRate::Counts { passed: of, total: whole } = row.rate {
+                (passed, total) = (passed.saturating_add(of), total.saturating_add(whole));
+            }
+        }
+        let Some(mean) = all.mean() else {
+            continue;
+        };
+        let of_cases: Vec<Rational> = by_case.values().filter_map(Arm::mean).collect();
+        let candidates =
+            [Some(mean.clone()), rational::mean(&of_cases), (total > 0).then(|| rational::rate(passed, total))];
+        let allowed = half_step(aggregate.decimals.clamp(MEAN_DECIMALS.0, MEAN_DECIMALS.1)) + all.rounding();
+        let explained = candidates.iter().flatten().any(|candidate| (candidate - stated).abs() <= allowed);
+        if !explained {
+            notes.add(NoteCode::SummaryContradictsRows, &aggregate.pointer, || {
+                format!("{} stated, rows give {}", rational::to_f64(stated), rational::to_f64(&mean))
+            });
+        }
+    }
+}
+
+/// The mean of some differences; `None` of none.
+pub(super) fn mean_change(changes: &[(Rational, Rational)]) -> Option<Rational> {
+    let total = changes.iter().fold(Rational::zero(), |sum, (before, after)| sum + (after - before));
+    (!changes.is_empty()).then(|| total / BigInt::from(changes.len()))
+}

@@ -1,0 +1,35 @@
+//! What a result file of any tool claims: the rows of a `benchmark.json` in every form that tools leave, as they are.
+//!
+//! In: the bytes of one JSON file that may be hostile. Out: [`Claims`], the rows with exact rates, what the file
+//! publishes about them, and notes on everything that does not fit together. The form is told by the keys, never by the
+//! file name. A claim is never a measurement: deltas and means of the file are kept as texts and numbers to check, and
+//! [`lift`](fn@lift), [`compare`] and [`check`] recompute everything from the rows.
+
+mod checking;
+mod comparison;
+mod decode;
+mod error;
+mod figures;
+mod form;
+mod lifting;
+mod model;
+mod note;
+mod places;
+mod published;
+mod read;
+mod row;
+mod shape;
+mod verdicts;
+
+pub use checking::{Contradiction, ContradictionCode, Gradings, check};
+pub use comparison::{CellChange, ChangeKind, Comparison, Difference, compare};
+pub use error::{ClaimsError, NearForm};
+pub use figures::DeltaText;
+pub use form::ClaimForm;
+pub use lifting::{ArmTotals, BlockedCase, BlockedWhy, CasePair, ClaimedLift, arms, lift};
+pub use model::{
+    CaseName, ClaimedAggregate, ClaimedAssertion, ClaimedFlag, ClaimedRate, ClaimedRun, ClaimedUsage, Claims,
+    NotScored, PublishedDelta, Unmeasured,
+};
+pub use note::{ClaimNote, NoteCode};
+pub use read::{ReadOptions, load, read};
