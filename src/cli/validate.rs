@@ -124,7 +124,7 @@ fn report(arguments: &ValidateArguments, loaded: &Loaded, leaks: &[LeakageFindin
     }
     if arguments.strict_leakage && !leaks.is_empty() {
         writeln!(stderr, "FAIL: {}", leak_count(leaks))?;
-    } else if loaded.suite.as_ref().is_some_and(|suite| suite.version == 1) {
+    } else if loaded.suite.as_ref().is_some_and(|suite| suite.version == Some(1)) {
         writeln!(stderr, "note: this suite is of version 1; the defaults of that version apply")?;
     }
     stderr.flush()
