@@ -56,6 +56,8 @@ pub struct Loaded {
     pub suite: Option<Suite>,
     /// Errors and warnings.
     pub diagnostics: Diagnostics,
+    /// The format that the file was read as.
+    pub dialect: Dialect,
 }
 
 /// Templates may make this many cases.
@@ -66,11 +68,12 @@ const MAX_EXPANDED_BYTES: usize = 256 << 20;
 /// Reads a suite and checks it.
 pub fn load(path: &Path, options: &LoadOptions) -> Loaded {
     let mut diagnostics = Diagnostics::default();
-    let suite = load_into(&mut diagnostics, path, options);
+    let mut dialect = options.dialect.unwrap_or_else(|| evals::expected(path));
+    let suite = load_into(&mut diagnostics, path, options, &mut dialect);
     if options.strict_contract {
         diagnostics.make_strict();
     }
-    Loaded { suite: suite.filter(|_| !diagnostics.has_errors()), diagnostics }
+    Loaded { suite: suite.filter(|_| !diagnostics.has_errors()), diagnostics, dialect }
 }
 
 fn refuse(diagnostics: &mut Diagnostics, rule: &'static str, message: String) {
@@ -78,7 +81,12 @@ fn refuse(diagnostics: &mut Diagnostics, rule: &'static str, message: String) {
     diagnostics.push(Diagnostic { level: Level::Error, rule, place, message, help, source });
 }
 
-fn load_into(diagnostics: &mut Diagnostics, path: &Path, options: &LoadOptions) -> Option<Suite> {
+fn load_into(
+    diagnostics: &mut Diagnostics,
+    path: &Path,
+    options: &LoadOptions,
+    dialect: &mut Dialect,
+) -> Option<Suite> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     if matches!(extension.as_str(), "yaml" | "yml") {
         let message = format!("suites in YAML are not read yet, write {} as JSON", path.display());
@@ -103,15 +111,18 @@ fn load_into(diagnostics: &mut Diagnostics, path: &Path, options: &LoadOptions) 
     let source = Arc::new(SourceText { name: path.display().to_string(), text });
     let document = json::read(&source.text, Limits::SUITE);
     let mut report = Report::new(diagnostics, Arc::clone(&source));
+    if let (None, Some(root)) = (options.dialect, &document.root) {
+        *dialect = evals::detect(root, path);
+    }
+    if *dialect != Dialect::SharedBenchmark {
+        evals::refuse_json(&mut report, &document.errors);
+        return load_evals(&mut report, &document.root?, path, directory, *dialect);
+    }
     for error in &document.errors {
         let (rule, message) = json_problem(&error.kind, &error.path, &source.name);
         report.error(rule, error.span, message);
     }
     let root = document.root?;
-    let dialect = options.dialect.unwrap_or_else(|| evals::detect(&root, path));
-    if dialect != Dialect::SharedBenchmark {
-        return load_evals(&mut report, &root, path, directory, dialect);
-    }
     if root.members().is_none() {
         report.error("top-level-shape", root.span, format!("{} must contain a JSON object", source.name));
         return None;

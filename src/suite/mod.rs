@@ -32,7 +32,7 @@ mod top;
 
 pub use check::{Check, TextMatching};
 pub use diagnostic::{Diagnostic, Diagnostics, Level};
-pub use evals::assertions_of;
+pub use evals::{assertions_of, cut as shortened_text};
 pub use load::{LoadOptions, Loaded, load};
 pub use model::{
     Ablation, Assertion, AssertionClass, AssertionType, Case, Dialect, EvalIntent, OracleTier, Origin, Scoring,

@@ -18,6 +18,16 @@ const MANIFEST_KEYS: [&str; 8] = [
     "jetty",
 ];
 
+/// The dialect of a file that cannot be read, from its name.
+pub(in crate::suite) fn expected(path: &Path) -> Dialect {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    if is_named_like_evals(&name) { Dialect::SkillCreator } else { Dialect::SharedBenchmark }
+}
+
+fn is_named_like_evals(name: &str) -> bool {
+    name.starts_with("eval") || name.starts_with("trigger")
+}
+
 /// The dialect of a file. What is no suite of any dialect is left to the messages of `shared-benchmark`.
 pub(in crate::suite) fn detect(root: &Node<'_>, path: &Path) -> Dialect {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
@@ -27,7 +37,7 @@ pub(in crate::suite) fn detect(root: &Node<'_>, path: &Path) -> Dialect {
     if let Some(items) = root.items() {
         // an empty list says nothing of its form, so that its name must
         let is_suite = match items {
-            [] => name.starts_with("eval") || name.starts_with("trigger"),
+            [] => is_named_like_evals(&name),
             items => items.iter().any(|item| item.members().is_some()),
         };
         return if is_suite { Dialect::SkillCreator } else { Dialect::SharedBenchmark };

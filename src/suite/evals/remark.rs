@@ -44,8 +44,8 @@ impl Sink<'_, '_> {
     }
 }
 
-/// The start of a text, with `…` at its end when it is cut.
-pub(in crate::suite) fn cut(text: &str) -> String {
+/// The start of a text: 120 characters, with `…` at its end when it is cut.
+pub fn cut(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARACTERS) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
