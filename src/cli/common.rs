@@ -405,7 +405,7 @@ impl Common {
             split: self.split.split(),
             ..LoadOptions::default()
         };
-        let Loaded { suite, diagnostics } = load(&self.suite, &options);
+        let Loaded { suite, diagnostics, .. } = load(&self.suite, &options);
         if suite.is_none() || !self.quiet {
             // standard error may be closed; there is nobody left to tell
             let _ = print_failures(&diagnostics, &mut io::stderr().lock(), message_style(self.color));

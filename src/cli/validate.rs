@@ -1,5 +1,8 @@
 //! `validate`: says everything that is wrong with a suite before anything is run.
 
+mod counts;
+mod problem;
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,15 +17,20 @@ use super::output::{Color, emit, fail, message_style};
 use crate::runs::Limits;
 use crate::suite::leakage::{LeakageFinding, find_leaks};
 use crate::suite::render::print_failures;
-use crate::suite::{Level, LoadOptions, Loaded, load};
+use crate::suite::{Dialect, Level, LoadOptions, Loaded, Suite, load};
+use counts::SuiteCounts;
+use problem::{Lines, Problem};
 
 /// Checks a suite and says everything that is wrong with it.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  skill-lift validate evals/shared-benchmark.json --strict-leakage")]
 pub struct ValidateArguments {
-    /// The suite file, like `evals/shared-benchmark.json`.
+    /// The suite file, like `evals/shared-benchmark.json` or `evals/evals.json`.
     #[arg(value_name = "SUITE")]
     manifest: PathBuf,
+    /// Format of the suite, if it should not be detected.
+    #[arg(long, value_enum, value_name = "DIALECT")]
+    dialect: Option<DialectChoice>,
     /// Refuse a suite whose hidden cases lack their prompt or input files.
     #[arg(long)]
     strict_holdback: bool,
@@ -50,8 +58,31 @@ pub struct ValidateArguments {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DialectChoice {
+    /// `evals/shared-benchmark.json`, version 1 or 2.
+    SharedBenchmark,
+    /// `evals/<skill>/evals.json` with closed keys and `common_assertions`.
+    SkillEval,
+    /// `evals/evals.json` with `eval_id` and named checks.
+    SkillForge,
+    /// `evals/evals.json` in any of the shapes that are in use.
+    SkillCreator,
+}
+
+impl From<DialectChoice> for Dialect {
+    fn from(choice: DialectChoice) -> Self {
+        match choice {
+            DialectChoice::SharedBenchmark => Self::SharedBenchmark,
+            DialectChoice::SkillEval => Self::SkillEval,
+            DialectChoice::SkillForge => Self::SkillForge,
+            DialectChoice::SkillCreator => Self::SkillCreator,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// One line.
+    /// A few lines.
     Text,
     /// Everything that was found.
     Json,
@@ -71,14 +102,12 @@ struct Verdict<'v> {
     warnings: Vec<Problem<'v>>,
     leakage: &'v [LeakageFinding],
     counts: Counts,
-}
-
-#[derive(Serialize)]
-struct Problem<'p> {
-    #[serde(rename = "where")]
-    place: &'p str,
-    message: String,
-    rule: &'p str,
+    /// What is worth knowing and no problem, in dialects that have notes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<Problem<'v>>,
+    /// What the suite holds, in dialects that leave the shape of assertions open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suite: Option<SuiteCounts<'v>>,
 }
 
 /// Counts of a suite that could be read; of another they are not known.
@@ -95,6 +124,7 @@ pub fn run(arguments: ValidateArguments) -> ExitCode {
         allow_external_files: arguments.allow_external_files,
         strict_contract: arguments.strict_contract,
         max_bytes: Limits::mebibytes(arguments.max_suite_mib),
+        dialect: arguments.dialect.map(Dialect::from),
         ..LoadOptions::default()
     };
     let loaded = load(&arguments.manifest, &options);
@@ -124,7 +154,7 @@ fn report(arguments: &ValidateArguments, loaded: &Loaded, leaks: &[LeakageFindin
     }
     if arguments.strict_leakage && !leaks.is_empty() {
         writeln!(stderr, "FAIL: {}", leak_count(leaks))?;
-    } else if loaded.suite.as_ref().is_some_and(|suite| suite.version == 1) {
+    } else if loaded.suite.as_ref().is_some_and(|suite| suite.version == Some(1)) {
         writeln!(stderr, "note: this suite is of version 1; the defaults of that version apply")?;
     }
     stderr.flush()
@@ -143,30 +173,53 @@ fn product(
     refused: bool,
 ) -> io::Result<()> {
     match (arguments.format, &loaded.suite) {
-        (Format::Text, Some(suite)) if !refused => {
-            let (name, cases, ablations) =
-                (visible(&suite.skill_name, false), suite.cases.len(), suite.ablations.len());
-            writeln!(out, "OK: {name} — {cases} cases, {ablations} ablations")?;
-        }
-        (Format::Text, _) => {}
-        (Format::Json, suite) => {
-            let mut errors = Vec::new();
-            let mut warnings = Vec::new();
-            for found in loaded.diagnostics.all() {
-                let problem = Problem { place: &found.place, message: found.message.clone(), rule: found.rule };
-                if found.level == Level::Error { errors.push(problem) } else { warnings.push(problem) }
+        (Format::Text, Some(suite)) if !refused => match open_counts(suite) {
+            Some(counts) => counts.write(out, &suite.path.display().to_string()),
+            None => {
+                let (name, cases, ablations) =
+                    (visible(&suite.skill_name, false), suite.cases.len(), suite.ablations.len());
+                writeln!(out, "OK: {name} — {cases} cases, {ablations} ablations")
             }
-            if arguments.strict_leakage && !leaks.is_empty() {
-                errors.push(Problem { place: "", message: leak_count(leaks), rule: "leakage" });
-            }
-            let counts = Counts {
-                cases: suite.as_ref().map(|suite| suite.cases.len()),
-                ablations: suite.as_ref().map(|suite| suite.ablations.len()),
-            };
-            let verdict = Verdict { ok: !refused, errors, warnings, leakage: leaks, counts };
-            serde_json::to_writer_pretty(&mut *out, &verdict).map_err(io::Error::from)?;
-            writeln!(out)?;
+        },
+        (Format::Text, _) => Ok(()),
+        (Format::Json, _) => {
+            serde_json::to_writer_pretty(&mut *out, &verdict(arguments, loaded, leaks, refused))
+                .map_err(io::Error::from)?;
+            writeln!(out)
         }
     }
-    Ok(())
+}
+
+fn verdict<'v>(
+    arguments: &ValidateArguments,
+    loaded: &'v Loaded,
+    leaks: &'v [LeakageFinding],
+    refused: bool,
+) -> Verdict<'v> {
+    let (mut errors, mut warnings, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut lines = Lines::default();
+    for found in loaded.diagnostics.all() {
+        let problem = if loaded.dialect == Dialect::SharedBenchmark {
+            Problem::of(found)
+        } else {
+            Problem::detailed(found, &mut lines)
+        };
+        match found.level {
+            Level::Error => errors.push(problem),
+            Level::Strict | Level::Warning => warnings.push(problem),
+            Level::Note => notes.push(problem),
+        }
+    }
+    if arguments.strict_leakage && !leaks.is_empty() {
+        errors.push(Problem { place: "", message: leak_count(leaks), rule: "leakage", details: None });
+    }
+    let suite = loaded.suite.as_ref();
+    let counts =
+        Counts { cases: suite.map(|suite| suite.cases.len()), ablations: suite.map(|suite| suite.ablations.len()) };
+    Verdict { ok: !refused, errors, warnings, leakage: leaks, counts, notes, suite: suite.and_then(open_counts) }
+}
+
+/// The counts of a suite whose assertions may have many shapes.
+fn open_counts(suite: &Suite) -> Option<SuiteCounts<'_>> {
+    (suite.dialect != Dialect::SharedBenchmark).then(|| SuiteCounts::of(suite))
 }

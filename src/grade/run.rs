@@ -320,7 +320,9 @@ fn sidecar_warnings(parsed: &ParsedSidecars<'_>, directory: &mut RunDirectory) -
 
 /// Whether all that passed is the absence of something.
 fn is_vacuous(rows: &[AssertionRow]) -> bool {
-    use AssertionType::{CommandNotRan, ExcludesAny, NotRegex};
+    use AssertionType::{CommandNotRan, ExcludesAny, NoWriteOf, NotContains, NotRegex};
     let mut passed = rows.iter().filter(|row| row.outcome == Outcome::Pass).peekable();
-    passed.peek().is_some() && passed.all(|row| matches!(row.assertion_type, ExcludesAny | NotRegex | CommandNotRan))
+    passed.peek().is_some()
+        && passed
+            .all(|row| matches!(row.assertion_type, ExcludesAny | NotRegex | CommandNotRan | NotContains | NoWriteOf))
 }

@@ -4,7 +4,7 @@ use skill_lift_text::python;
 
 use super::diagnostic::Level;
 use super::environment::Environment;
-use super::model::{Assertion, AssertionType, OracleTier, Severity, TypeGroup, VariantFilter};
+use super::model::{Assertion, AssertionType, OracleTier, Origin, Severity, TypeGroup, VariantFilter};
 use super::report::Report;
 use super::{judge, operands, shape};
 use crate::json::{Node, Span};
@@ -69,6 +69,8 @@ fn own_fields(assertion_type: AssertionType) -> &'static [&'static str] {
             "dynamic_rubric",
             "per_step",
         ],
+        // types of other dialects, which read their operands themselves
+        _ => &[],
     }
 }
 
@@ -142,6 +144,9 @@ pub(super) fn read(
         at_least,
         check: check?,
         span: node.span,
+        origin: Origin::Case,
+        original_type: None,
+        source: None,
     })
 }
 
@@ -152,10 +157,11 @@ pub(super) fn span_of(node: &Node<'_>, key: &str) -> Span {
 
 fn read_type(report: &mut Report<'_>, node: &Node<'_>) -> Option<AssertionType> {
     let written = node.get("type");
-    let known = written.and_then(Node::as_str).and_then(AssertionType::from_word);
+    let types = AssertionType::of_shared_benchmark();
+    let known = written.and_then(Node::as_str).and_then(AssertionType::from_word).filter(|known| types.contains(known));
     if known.is_none() {
         let shown = written.map_or_else(|| "None".to_owned(), Node::python_repr);
-        let words: Vec<_> = AssertionType::ALL.iter().map(|known| known.word()).collect();
+        let words: Vec<_> = types.iter().map(|known| known.word()).collect();
         let meant = written.and_then(Node::as_str).and_then(|word| super::suggest::closest(word, &words));
         let help = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),

@@ -58,7 +58,7 @@ pub enum Check {
     /// JSON in the answer (or in a file) satisfies a schema of the supported subset.
     StructuredOutput { path: Option<String>, schema: Node<'static> },
     /// A program of the suite accepts the run directory.
-    Script { command: Vec<String>, timeout_seconds: f64, pass_exit_code: i64 },
+    Script { command: Vec<String>, timeout_seconds: f64, pass_exit_code: i64, expect_output: Option<String> },
     /// Whether the agent loaded the skill.
     SkillInvoked { expected: bool },
     /// A command matching the pattern ran.
@@ -79,6 +79,24 @@ pub enum Check {
     ElapsedSecondsLe { max: f64 },
     /// At most `max` commands.
     CommandCountLe { max: u64 },
+    /// The answer begins with a text, white space before it aside.
+    StartsWith { needle: String, matching: TextMatching },
+    /// The answer ends with a text, white space behind it aside.
+    EndsWith { needle: String, matching: TextMatching },
+    /// The answer has at least `min` lines.
+    LineCountGe { min: u64 },
+    /// The whole answer is one JSON value.
+    ValidJson,
+    /// The whole answer is JSON that has a key: keys and indices of arrays with dots between them.
+    JsonKeyExists { key: String },
+    /// A text occurs in a file of the run directory. The path is relative and normalised.
+    ContainsInFile { path: String, needle: String, matching: TextMatching },
+    /// No call is like this one.
+    NoWriteOf { call: CallShape },
+    /// The first call like `first` came before the first like `then`.
+    WriteOrdering { first: CallShape, then: CallShape },
+    /// The author does not want it checked any more, and says why.
+    Retired { reason: String },
     /// A judgement that is supplied from outside; the fields after preset expansion.
     Judgement { assertion: Node<'static> },
 }
@@ -127,4 +145,15 @@ pub enum ToolRelation {
     Exactly(Vec<String>),
     /// Calls matching these patterns came in this order.
     Order(Vec<WrittenPattern>),
+}
+
+/// Which calls are meant. At least one of the parts says something.
+#[derive(Debug, Default)]
+pub struct CallShape {
+    /// The tool that is called.
+    pub tool: Option<String>,
+    /// Arguments with a text that they hold.
+    pub contains: Vec<(String, String)>,
+    /// Arguments with a pattern that they match.
+    pub matches: Vec<(String, WrittenPattern)>,
 }

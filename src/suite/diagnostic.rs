@@ -13,6 +13,8 @@ pub enum Level {
     Strict,
     /// A warning.
     Warning,
+    /// Worth knowing, without effect on any number.
+    Note,
 }
 
 /// A text that was read, with the name it is shown under.
@@ -104,7 +106,12 @@ impl Diagnostics {
 
     /// The problems that do not refuse the suite.
     pub fn warnings(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.items.iter().filter(|item| item.level != Level::Error)
+        self.items.iter().filter(|item| matches!(item.level, Level::Strict | Level::Warning))
+    }
+
+    /// What is worth knowing and no problem.
+    pub fn notes(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.items.iter().filter(|item| item.level == Level::Note)
     }
 
     /// Whether the suite is refused.

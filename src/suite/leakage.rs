@@ -74,7 +74,7 @@ pub struct Removed {
     pub count: u64,
 }
 
-/// Finds values of `contains`, `contains_any` and `contains_all` that stand in the prompt of their case.
+/// Finds values that an answer must hold (`contains`, `contains_any`, `contains_all` and their kin) and that stand in the prompt of their case.
 ///
 /// Values with fewer than `min_chars` characters are not looked for. Case never matters. `split` limits the cases.
 pub fn find_leaks(suite: &Suite, min_chars: usize, split: Option<Split>) -> Vec<LeakageFinding> {
@@ -111,7 +111,10 @@ pub fn find_leaks(suite: &Suite, min_chars: usize, split: Option<Split>) -> Vec<
 /// What an assertion gives away when it stands in the prompt.
 fn material(assertion: &Assertion) -> Option<(&[String], Comparison)> {
     match &assertion.check {
-        Check::Contains { needle, matching } => Some((std::slice::from_ref(needle), matching.comparison)),
+        Check::Contains { needle, matching }
+        | Check::StartsWith { needle, matching }
+        | Check::EndsWith { needle, matching }
+        | Check::ContainsInFile { needle, matching, .. } => Some((std::slice::from_ref(needle), matching.comparison)),
         Check::ContainsAny { needles, matching } | Check::ContainsAll { needles, matching } => {
             Some((needles, matching.comparison))
         }

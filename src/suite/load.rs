@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use skill_lift_contract::ContentDigest;
 use skill_lift_text::python;
 
 use super::datasets::{Budget, Datasets, FileRows};
@@ -15,7 +16,7 @@ use super::files::{FileLookup, safe_relative};
 use super::model::{Case, Dialect, Split, Suite};
 use super::report::Report;
 use super::script::OracleTrees;
-use super::{ablation, case, digest, top};
+use super::{ablation, case, digest, evals, top};
 use crate::json::{self, JsonErrorKind, Limits, Node, Span};
 
 /// How a suite is read.
@@ -31,6 +32,8 @@ pub struct LoadOptions {
     pub max_bytes: u64,
     /// The part of the suite whose files enter its digest; all of it when absent.
     pub split: Option<Split>,
+    /// The format of the file; found out from its content when absent.
+    pub dialect: Option<Dialect>,
 }
 
 impl Default for LoadOptions {
@@ -41,6 +44,7 @@ impl Default for LoadOptions {
             strict_contract: false,
             max_bytes: 64 << 20,
             split: None,
+            dialect: None,
         }
     }
 }
@@ -52,6 +56,8 @@ pub struct Loaded {
     pub suite: Option<Suite>,
     /// Errors and warnings.
     pub diagnostics: Diagnostics,
+    /// The format that the file was read as.
+    pub dialect: Dialect,
 }
 
 /// Templates may make this many cases.
@@ -62,11 +68,12 @@ const MAX_EXPANDED_BYTES: usize = 256 << 20;
 /// Reads a suite and checks it.
 pub fn load(path: &Path, options: &LoadOptions) -> Loaded {
     let mut diagnostics = Diagnostics::default();
-    let suite = load_into(&mut diagnostics, path, options);
+    let mut dialect = options.dialect.unwrap_or_else(|| evals::expected(path));
+    let suite = load_into(&mut diagnostics, path, options, &mut dialect);
     if options.strict_contract {
         diagnostics.make_strict();
     }
-    Loaded { suite: suite.filter(|_| !diagnostics.has_errors()), diagnostics }
+    Loaded { suite: suite.filter(|_| !diagnostics.has_errors()), diagnostics, dialect }
 }
 
 fn refuse(diagnostics: &mut Diagnostics, rule: &'static str, message: String) {
@@ -74,7 +81,12 @@ fn refuse(diagnostics: &mut Diagnostics, rule: &'static str, message: String) {
     diagnostics.push(Diagnostic { level: Level::Error, rule, place, message, help, source });
 }
 
-fn load_into(diagnostics: &mut Diagnostics, path: &Path, options: &LoadOptions) -> Option<Suite> {
+fn load_into(
+    diagnostics: &mut Diagnostics,
+    path: &Path,
+    options: &LoadOptions,
+    dialect: &mut Dialect,
+) -> Option<Suite> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     if matches!(extension.as_str(), "yaml" | "yml") {
         let message = format!("suites in YAML are not read yet, write {} as JSON", path.display());
@@ -99,6 +111,13 @@ fn load_into(diagnostics: &mut Diagnostics, path: &Path, options: &LoadOptions) 
     let source = Arc::new(SourceText { name: path.display().to_string(), text });
     let document = json::read(&source.text, Limits::SUITE);
     let mut report = Report::new(diagnostics, Arc::clone(&source));
+    if let (None, Some(root)) = (options.dialect, &document.root) {
+        *dialect = evals::detect(root, path);
+    }
+    if *dialect != Dialect::SharedBenchmark {
+        evals::refuse_json(&mut report, &document.errors);
+        return load_evals(&mut report, &document.root?, path, directory, *dialect);
+    }
     for error in &document.errors {
         let (rule, message) = json_problem(&error.kind, &error.path, &source.name);
         report.error(rule, error.span, message);
@@ -137,16 +156,54 @@ fn load_into(diagnostics: &mut Diagnostics, path: &Path, options: &LoadOptions) 
             dialect: Dialect::SharedBenchmark,
             path: path.to_owned(),
             directory: environment.files.directory().to_owned(),
+            program_directory: environment.files.directory().to_owned(),
             repository_root: environment.repository_root,
-            version: top.version,
+            version: Some(top.version),
+            container: "cases",
             skill_name: top.skill_name,
             skill_paths: top.skill_paths,
             variants: environment.variants,
             cases,
             ablations,
+            common_assertions: 0,
+            scoring: None,
             digest,
         }),
     }
+}
+
+/// Reads the suite of a dialect that has no manifest.
+fn load_evals(
+    report: &mut Report<'_>,
+    root: &Node<'_>,
+    path: &Path,
+    directory: PathBuf,
+    dialect: Dialect,
+) -> Option<Suite> {
+    let roots = evals::Roots::new(directory, dialect);
+    let text = report.source_text();
+    let read = match dialect {
+        Dialect::SkillEval => evals::read_closed(report, root, &roots),
+        _ => evals::read_open(&mut evals::Sink(report), root, &roots, dialect),
+    }?;
+    let digest = format!("sha256:{}", ContentDigest::of(text.text.as_bytes()));
+    Some(Suite {
+        dialect,
+        path: path.to_owned(),
+        directory: roots.suite,
+        program_directory: roots.skill,
+        repository_root: roots.repository,
+        version: None,
+        container: read.container,
+        skill_name: read.skill_name,
+        skill_paths: read.skill_paths,
+        variants: top::DEFAULT_VARIANTS.map(str::to_owned).to_vec(),
+        cases: read.cases,
+        ablations: Vec::new(),
+        common_assertions: read.common_assertions,
+        scoring: read.scoring,
+        digest,
+    })
 }
 
 fn read_text(path: &Path, max_bytes: u64) -> Result<String, String> {

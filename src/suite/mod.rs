@@ -13,6 +13,7 @@ mod depends;
 pub mod diagnostic;
 mod digest;
 mod environment;
+mod evals;
 mod files;
 pub mod generate;
 mod inputs;
@@ -32,8 +33,9 @@ mod top;
 
 pub use check::{Check, TextMatching};
 pub use diagnostic::{Diagnostic, Diagnostics, Level};
+pub use evals::{assertions_of, cut as shortened_text};
 pub use load::{LoadOptions, Loaded, load};
 pub use model::{
-    Ablation, Assertion, AssertionType, Case, Dialect, EvalIntent, OracleTier, Severity, Split, Suite, Turn, TypeGroup,
-    VariantFilter,
+    Ablation, Assertion, AssertionClass, AssertionType, Case, Dialect, EvalIntent, OracleTier, Origin, Scoring,
+    Severity, Split, Suite, Turn, TypeGroup, VariantFilter,
 };

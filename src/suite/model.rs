@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::check::Check;
-use crate::json::Span;
+use crate::json::{Node, Span};
 
 /// The formats that suites are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +42,12 @@ pub struct Suite {
     pub directory: PathBuf,
     /// Absolute real path of the repository root; skill paths are relative to it.
     pub repository_root: PathBuf,
-    /// Format version, 1 or 2.
-    pub version: u8,
+    /// Absolute real path of the folder that programs of the suite are run in.
+    pub program_directory: PathBuf,
+    /// Format version, in dialects that have one: 1 or 2.
+    pub version: Option<u8>,
+    /// How the cases stand in the file: the key of their list, `array`, or `single object`.
+    pub container: &'static str,
     /// Name of the skill under test.
     pub skill_name: String,
     /// Files or folders of the skill, relative to the repository root.
@@ -54,6 +58,10 @@ pub struct Suite {
     pub cases: Vec<Case>,
     /// Altered copies of the skill that the suite declares, in the order of the file.
     pub ablations: Vec<Ablation>,
+    /// How many assertions the suite declares for all of its cases; each case holds them as its own.
+    pub common_assertions: usize,
+    /// The weights and the threshold that the suite declares; nothing is scored by them unless a report says so.
+    pub scoring: Option<Scoring>,
     /// Digest of the suite with the files it refers to: `sha256:` and 64 hexadecimal digits.
     pub digest: String,
 }
@@ -167,6 +175,11 @@ impl Case {
     pub fn is_trigger(&self) -> bool {
         self.kind == "trigger"
     }
+
+    /// Whether nothing says what a good answer is: such a case neither passes nor fails.
+    pub fn is_ungraded(&self) -> bool {
+        !self.is_trigger() && self.assertions.is_empty() && self.turns.iter().all(|turn| turn.assertions.is_empty())
+    }
 }
 
 /// One turn of a scripted conversation.
@@ -205,6 +218,91 @@ pub struct Assertion {
     pub check: Check,
     /// Where it stands in the file (for expanded rows: in the template).
     pub span: Span,
+    /// Whether it stands in the case or is one of those that the suite declares for all cases.
+    pub origin: Origin,
+    /// What the author called its kind, where that is not its type: `semantic`, `llm`, `check:<kind>`; `must_not` for an
+    /// entry of a list of what must not be.
+    pub original_type: Option<String>,
+    /// The assertion as it stands in the file, in dialects that leave its shape open.
+    pub source: Option<Node<'static>>,
+}
+
+/// Where an assertion is declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// In the case.
+    Case,
+    /// For all cases; also when the case repeats it.
+    Common,
+}
+
+/// What it takes to decide an assertion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AssertionClass {
+    /// The answer, the files and the measurements of a run.
+    Deterministic,
+    /// A judge.
+    Judge,
+    /// A judge who gives scores; never part of a pass rate.
+    Score,
+    /// A program of the suite.
+    Script,
+    /// A record of what the agent did.
+    Trace,
+    /// Nothing: the author retired it.
+    Retired,
+}
+
+impl AssertionClass {
+    /// The word in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Deterministic => "deterministic",
+            Self::Judge => "judge",
+            Self::Score => "score",
+            Self::Script => "script",
+            Self::Trace => "trace",
+            Self::Retired => "retired",
+        }
+    }
+}
+
+/// Keys of the texts that a record of verdicts may repeat of an assertion.
+const WORDING_KEYS: [&str; 9] =
+    ["text", "name", "description", "check", "criterion", "pass_if", "expectation", "requirement", "dimension"];
+
+impl Assertion {
+    /// Every text of its author that a record of verdicts may repeat, in dialects that leave its shape open.
+    pub fn wordings(&self) -> impl Iterator<Item = &str> {
+        let texts = |source| WORDING_KEYS.into_iter().filter_map(move |key| Node::get(source, key)?.as_str());
+        let whole = self.source.as_ref().and_then(Node::as_str);
+        whole.into_iter().chain(self.source.as_ref().into_iter().flat_map(texts))
+    }
+
+    /// What it takes to decide it.
+    pub fn class(&self) -> AssertionClass {
+        match (&self.check, self.assertion_type.group()) {
+            (Check::Judgement { assertion }, _) if assertion.get("graded_dimensions").is_some_and(Node::is_truthy) => {
+                AssertionClass::Score
+            }
+            (Check::Judgement { .. }, _) => AssertionClass::Judge,
+            (Check::Script { .. }, _) => AssertionClass::Script,
+            (Check::Retired { .. }, _) => AssertionClass::Retired,
+            (_, TypeGroup::Process) => AssertionClass::Trace,
+            _ => AssertionClass::Deterministic,
+        }
+    }
+}
+
+/// How a suite weighs the assertions of all cases against those of a case.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scoring {
+    /// Weight of the assertions that the suite declares for all cases.
+    pub common_weight: Option<f64>,
+    /// Weight of the case's own assertions.
+    pub own_weight: Option<f64>,
+    /// Smallest score that passes, in 0..=1.
+    pub pass_threshold: Option<f64>,
 }
 
 /// The arms that an assertion applies to.
@@ -313,7 +411,7 @@ words! {
 }
 
 words! {
-    /// The assertion types of the `shared-benchmark` dialect.
+    /// The assertion types. Those from [`AssertionType::NotContains`] on are of other dialects than `shared-benchmark`.
     AssertionType {
         /// One text occurs.
         Contains => "contains",
@@ -365,6 +463,26 @@ words! {
         Rubric => "rubric",
         /// A judge decides whether the claims are grounded.
         Factuality => "factuality",
+        /// One text does not occur.
+        NotContains => "not_contains",
+        /// The answer begins with a text.
+        StartsWith => "starts_with",
+        /// The answer ends with a text.
+        EndsWith => "ends_with",
+        /// At least so many lines.
+        LineCountGe => "line_count_ge",
+        /// The answer is JSON.
+        ValidJson => "valid_json",
+        /// The answer is JSON that has a key.
+        JsonKeyExists => "json_key_exists",
+        /// A text occurs in a file of the run.
+        ContainsInFile => "contains_in_file",
+        /// No call of a tool.
+        NoWriteOf => "no_write_of",
+        /// One call came before another.
+        WriteOrdering => "write_ordering",
+        /// Not checked any more.
+        Retired => "retired",
     }
 }
 
@@ -382,6 +500,12 @@ pub enum TypeGroup {
 }
 
 impl AssertionType {
+    /// The types that a suite of the dialect `shared-benchmark` may use.
+    pub fn of_shared_benchmark() -> &'static [Self] {
+        let (known, _) = Self::ALL.split_at(Self::NotContains as usize);
+        known
+    }
+
     /// The group of the type.
     pub fn group(self) -> TypeGroup {
         use AssertionType as T;
@@ -392,7 +516,9 @@ impl AssertionType {
             | T::CommandOrder
             | T::ToolCall
             | T::ToolCountLe
-            | T::NoRepeatedCommandLoop => TypeGroup::Process,
+            | T::NoRepeatedCommandLoop
+            | T::NoWriteOf
+            | T::WriteOrdering => TypeGroup::Process,
             T::TotalTokensLe | T::ElapsedSecondsLe | T::CommandCountLe => TypeGroup::Efficiency,
             T::Judge | T::Rubric | T::Factuality => TypeGroup::Qualitative,
             _ => TypeGroup::Text,

@@ -62,6 +62,8 @@ pub(super) fn read(
             Some(Check::ElapsedSecondsLe { max })
         }
         T::Judge | T::Rubric | T::Factuality => judge::read(operands.report, node, assertion_type, scope),
+        // types of other dialects, which read their operands themselves
+        _ => None,
     }
 }
 

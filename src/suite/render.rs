@@ -60,6 +60,9 @@ pub fn print_failures(diagnostics: &Diagnostics, writer: &mut dyn Write, style: 
     if more > 0 {
         writeln!(writer, "WARN ... and {more} more")?;
     }
+    for note in diagnostics.notes().take(LISTED_WARNINGS) {
+        writeln!(writer, "note: {}", escape(&note.line()))?;
+    }
     Ok(())
 }
 

@@ -31,6 +31,11 @@ impl<'r> Report<'r> {
         Report { diagnostics: self.diagnostics, source: Arc::clone(source), offset, place }
     }
 
+    /// The text that is read.
+    pub(super) fn source_text(&self) -> Arc<SourceText> {
+        Arc::clone(&self.source)
+    }
+
     /// How many errors were found so far, at any place.
     pub(super) fn error_count(&self) -> usize {
         self.diagnostics.error_count()
@@ -40,6 +45,18 @@ impl<'r> Report<'r> {
         let span = Span { start: span.start + self.offset, end: span.end + self.offset };
         let source = Some((Arc::clone(&self.source), span));
         self.diagnostics.push(Diagnostic { level, rule, place: self.place.clone(), message, help, source });
+    }
+
+    /// Says something of any level.
+    pub(super) fn remark(
+        &mut self,
+        level: Level,
+        rule: &'static str,
+        span: Span,
+        message: String,
+        help: Option<String>,
+    ) {
+        self.push(level, rule, span, message, help);
     }
 
     pub(super) fn error(&mut self, rule: &'static str, span: Span, message: impl Into<String>) {

@@ -39,7 +39,7 @@ pub(super) fn read(report: &mut Report<'_>, environment: &Environment, node: &No
         report.optional(node, "timeout_s", RULE, positive, "timeout_s must be a positive number").unwrap_or(30.0);
     let pass_exit_code =
         report.optional(node, "pass_exit_code", RULE, shape::integer, "pass_exit_code must be an integer").unwrap_or(0);
-    Some(Check::Script { command: command?, timeout_seconds, pass_exit_code })
+    Some(Check::Script { command: command?, timeout_seconds, pass_exit_code, expect_output: None })
 }
 
 fn check_part(report: &mut Report<'_>, environment: &Environment, part: &str, is_first: bool, span: Span) {

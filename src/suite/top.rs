@@ -31,7 +31,7 @@ const KNOWN: [&str; 16] = [
 ];
 
 /// The arms that every suite has.
-const DEFAULT_VARIANTS: [&str; 2] = ["with_skill", "without_skill"];
+pub(super) const DEFAULT_VARIANTS: [&str; 2] = ["with_skill", "without_skill"];
 
 /// What the fields of the suite say.
 pub(super) struct Top {

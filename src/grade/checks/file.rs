@@ -1,12 +1,14 @@
-//! Checks that look at files of the run directory: `file_exists`, `json_field_equals`.
+//! Checks that look at files of the run directory: `file_exists`, `json_field_equals`, `contains_in_file`.
 
 use skill_lift_text::python;
 
-use super::{Evidence, Finding};
+use super::{Evidence, Finding, literal};
+use crate::grade::answer::Answer;
 use crate::grade::outcome::{ErrorReason, Outcome};
-use crate::grade::places::{Compared, shortened};
+use crate::grade::places::{Compared, Found, shortened};
 use crate::json::{self, Item, Node, Tape};
 use crate::runs::FileProblem;
+use crate::suite::TextMatching;
 
 pub(super) fn file_exists(path: &str, evidence: &mut Evidence<'_, '_>) -> Finding {
     match evidence.directory.has_file(path) {
@@ -51,6 +53,30 @@ pub(super) fn json_field_equals(
         Err(why) => failed(why),
     };
     Finding { compared: Some(Box::new(compared)), ..finding }
+}
+
+pub(super) fn contains_in_file(
+    path: &str,
+    needle: &str,
+    matching: TextMatching,
+    evidence: &mut Evidence<'_, '_>,
+) -> Finding {
+    let bytes = match evidence.directory.read(path, evidence.options.artifact_bytes) {
+        Ok(bytes) => bytes,
+        Err(problem @ FileProblem::TooLarge { .. }) => {
+            let outcome = Outcome::Error(ErrorReason::ArtifactTooLarge);
+            return Finding::unresolved(outcome, format!("{path} was not searched: {problem}"));
+        }
+        Err(problem) => return Finding::decided(false, format!("{path} cannot be searched: {problem}")),
+    };
+    let Ok(text) = std::str::from_utf8(&bytes) else {
+        return Finding::decided(false, format!("{path} cannot be searched: it is not valid UTF-8"));
+    };
+    let text = python::universal_newlines(text);
+    let finding = literal::contains(needle, matching, &Answer::new(&text));
+    // places are those of the answer
+    let evidence = format!("{path}: {}", finding.evidence);
+    Finding { evidence, found: Found::default(), nearest_miss: None, ..finding }
 }
 
 /// Follows object keys separated by dots. The part of the field that is there, and its value or why there is none.

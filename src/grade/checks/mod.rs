@@ -9,6 +9,7 @@ mod process;
 mod script;
 mod similarity;
 mod structured;
+mod whole;
 
 use std::ops::Range;
 
@@ -82,6 +83,12 @@ impl Finding {
         Self::unresolved(Outcome::Unsupported, "checks of this type are not graded by this version".to_owned())
     }
 
+    /// A check that its author retired.
+    fn retired(reason: &str) -> Self {
+        let outcome = Outcome::Skipped { reason: format!("retired: {reason}"), passed: false, unevaluated: true };
+        Self { outcome, ..Self::decided(false, "skipped: retired by the author of the suite".to_owned()) }
+    }
+
     /// A check that is neither passed nor failed.
     fn unresolved(outcome: Outcome, evidence: String) -> Self {
         Self { outcome, availability: Availability::Partial, ..Self::decided(false, evidence) }
@@ -121,8 +128,9 @@ pub fn evaluate(check: &Check, evidence: &mut Evidence<'_, '_>) -> Finding {
             similarity::similarity(operand, *threshold, *mode, *matching, evidence)
         }
         Check::StructuredOutput { path, schema } => structured::structured_output(path.as_deref(), schema, evidence),
-        Check::Script { command, timeout_seconds, pass_exit_code } => {
-            script::script(command, *timeout_seconds, *pass_exit_code, evidence)
+        Check::Script { command, timeout_seconds, pass_exit_code, expect_output } => {
+            let wanted = script::Wanted { exit_code: *pass_exit_code, output: expect_output.as_deref() };
+            script::script(command, *timeout_seconds, wanted, evidence)
         }
         Check::SkillInvoked { .. }
         | Check::CommandRan { .. }
@@ -130,10 +138,19 @@ pub fn evaluate(check: &Check, evidence: &mut Evidence<'_, '_>) -> Finding {
         | Check::CommandOrder { .. }
         | Check::ToolCall(_)
         | Check::ToolCountLe { .. }
+        | Check::NoWriteOf { .. }
+        | Check::WriteOrdering { .. }
         | Check::NoRepeatedCommandLoop { .. } => process::evaluate(check, evidence),
         Check::TotalTokensLe { .. } | Check::ElapsedSecondsLe { .. } | Check::CommandCountLe { .. } => {
             efficiency::evaluate(check, evidence)
         }
+        Check::StartsWith { needle, matching } => whole::starts_with(needle, *matching, evidence.answer),
+        Check::EndsWith { needle, matching } => whole::ends_with(needle, *matching, evidence.answer),
+        Check::LineCountGe { min } => whole::line_count_ge(*min, evidence.answer),
+        Check::ValidJson => whole::valid_json(evidence.answer),
+        Check::JsonKeyExists { key } => whole::json_key_exists(key, evidence.answer),
+        Check::ContainsInFile { path, needle, matching } => file::contains_in_file(path, needle, *matching, evidence),
+        Check::Retired { reason } => Finding::retired(reason),
         Check::Judgement { .. } => Finding::unsupported(),
     }
 }

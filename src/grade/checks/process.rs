@@ -2,6 +2,7 @@
 //!
 //! Without events such a check is undecided, and its row says what is missing.
 
+mod calls;
 mod commands;
 mod tools;
 
@@ -32,7 +33,9 @@ fn signal(check: &Check) -> Option<Signal> {
     Some(match check {
         Check::SkillInvoked { .. } => Signal::SkillInvoked,
         Check::CommandRan { .. } | Check::CommandNotRan { .. } | Check::CommandOrder { .. } => Signal::Commands,
-        Check::ToolCall(_) | Check::ToolCountLe { .. } => Signal::ToolCalls,
+        Check::ToolCall(_) | Check::ToolCountLe { .. } | Check::NoWriteOf { .. } | Check::WriteOrdering { .. } => {
+            Signal::ToolCalls
+        }
         Check::NoRepeatedCommandLoop { .. } => Signal::RepeatedCommandMax,
         _ => return None,
     })
@@ -59,6 +62,8 @@ fn observed(check: &Check, metrics: &Metrics, events: &Events) -> Finding {
         Check::CommandOrder { patterns } => commands::order(patterns, log),
         Check::ToolCall(call) => tools::tool_call(call, log),
         Check::ToolCountLe { tool, max } => Ok(tools::count_le(tool.as_deref(), *max, log)),
+        Check::NoWriteOf { call } => calls::no_write_of(call, log),
+        Check::WriteOrdering { first, then } => calls::write_ordering(first, then, log),
         Check::NoRepeatedCommandLoop { max } => Ok(commands::no_repeated_loop(*max, metrics, log)),
         _ => Ok(Finding::unsupported()),
     };

@@ -19,10 +19,19 @@ const SHOWN_AFTER_TIMEOUT: usize = 2_000;
 
 pub use child::end_all as end_programs;
 
+/// What a program must do to pass.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'w> {
+    /// Its exit code.
+    pub(super) exit_code: i64,
+    /// A text that it must write.
+    pub(super) output: Option<&'w str>,
+}
+
 pub(super) fn script(
     command: &[String],
     timeout_seconds: f64,
-    pass_exit_code: i64,
+    wanted: Wanted<'_>,
     evidence: &mut Evidence<'_, '_>,
 ) -> Finding {
     if !evidence.options.allow_scripts {
@@ -30,7 +39,7 @@ pub(super) fn script(
             "script assertion skipped; rerun grade/benchmark with --allow-scripts to execute repo-owned oracle commands",
         );
     }
-    let suite = &evidence.suite.directory;
+    let suite = &evidence.suite.program_directory;
     let paths = Paths::new(evidence.directory.path(), evidence.output_path);
     if !evidence.options.allow_external_files
         && let Some(part) = command::external_part(command, suite, &paths)
@@ -49,7 +58,7 @@ pub(super) fn script(
         kept_bytes: usize::try_from(evidence.options.script_output_bytes).unwrap_or(usize::MAX),
     };
     let environment = Environment::of_this_process(&evidence.options.pass_environment);
-    run(program, &environment, limits, pass_exit_code).unwrap_or_else(|why| {
+    run(program, &environment, limits, wanted).unwrap_or_else(|why| {
         // what the author wrote, not where it was looked for
         let name = command.first().map(String::as_str).unwrap_or_default();
         Finding::unobserved(&format!("script execution failed: {name}: {why}"))
@@ -62,7 +71,7 @@ struct Limits {
     kept_bytes: usize,
 }
 
-fn run(command: Command, environment: &Environment, limits: Limits, pass_exit_code: i64) -> Result<Finding, String> {
+fn run(command: Command, environment: &Environment, limits: Limits, wanted: Wanted<'_>) -> Result<Finding, String> {
     let task = Task { input: None, seconds: limits.seconds, kept_bytes: limits.kept_bytes };
     let finished = child::run(command, environment, task)?;
     let cut: String = [("stdout", &finished.stdout), ("stderr", &finished.stderr)]
@@ -85,7 +94,16 @@ fn run(command: Command, environment: &Environment, limits: Limits, pass_exit_co
             let (stdout, stderr) = (shown("stdout", &finished.stdout), shown("stderr", &finished.stderr));
             let evidence = format!("exit={code}{cut}{stdout}{stderr}");
             let score = last_score(&finished.stdout.end());
-            Finding { score, ..Finding::decided(i64::from(code) == pass_exit_code, evidence) }
+            let shows = |output: &Captured, text: &str| {
+                output.start(usize::MAX).contains(text) || output.is_cut() && output.end().contains(text)
+            };
+            let missing = wanted.output.filter(|text| !shows(&finished.stdout, text) && !shows(&finished.stderr, text));
+            let evidence = match missing {
+                Some(text) => format!("{evidence}; missing output {}", python::repr_str(text)),
+                None => evidence,
+            };
+            let passed = i64::from(code) == wanted.exit_code && missing.is_none();
+            Finding { score, ..Finding::decided(passed, evidence) }
         }
     })
 }
@@ -114,7 +132,7 @@ mod tests {
     fn shell(text: &str, limits: Limits) -> Finding {
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(text);
-        run(command, &Environment::of_this_process(&[]), limits, 0).unwrap()
+        run(command, &Environment::of_this_process(&[]), limits, Wanted { exit_code: 0, output: None }).unwrap()
     }
 
     const LIMITS: Limits = Limits { seconds: 30.0, kept_bytes: 256 << 10 };
@@ -130,6 +148,21 @@ mod tests {
         );
         assert_eq!(finding.availability, Availability::Complete);
         assert_eq!(shell("kill -TERM $$", LIMITS).evidence, "exit=-15");
+    }
+
+    #[test]
+    fn a_wanted_text_must_be_written() {
+        let state = |text: &str| {
+            let mut command = Command::new("/bin/sh");
+            command.arg("-c").arg(text);
+            let wanted = Wanted { exit_code: 2, output: Some("ready=True") };
+            let finding = run(command, &Environment::of_this_process(&[]), LIMITS, wanted).unwrap();
+            (finding.outcome.word(), finding.evidence)
+        };
+        assert_eq!(state("echo ready=True; exit 2").0, "pass");
+        assert_eq!(state("echo ready=True >&2; exit 2").0, "pass");
+        assert_eq!(state("echo ready=True").0, "fail");
+        assert_eq!(state("exit 2"), ("fail", "exit=2; missing output 'ready=True'".to_owned()));
     }
 
     #[test]

@@ -146,7 +146,7 @@ fn selected<'l>(tool: Option<&str>, log: &'l EventLog) -> impl Iterator<Item = &
 }
 
 /// Whether an event has a name, which is given with case folded.
-fn is_named(event: &Event, wanted: &str, log: &EventLog) -> bool {
+pub(super) fn is_named(event: &Event, wanted: &str, log: &EventLog) -> bool {
     let name = python::casefold(&event.name);
     *name == *wanted || name_on_server(event, &name, log) == Some(wanted)
 }
