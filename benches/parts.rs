@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use divan::Bencher;
 use skill_lift::analyze::pairing::Pairing;
-use skill_lift::analyze::table::RunTable;
+use skill_lift::analyze::table::{Baseline, RunTable};
 use skill_lift::analyze::{AnalysisOptions, analyze};
 use skill_lift::frame::Frames;
 use skill_lift::grade::GradeOptions;
@@ -112,7 +112,7 @@ fn family(bencher: Bencher, name: &str) {
 fn pairing(bencher: Bencher) {
     let (suite, runs) = demo();
     let frames = graded(&suite, &runs, FrameChoice::Runs).expect("frames");
-    let table = RunTable::read(&frames.runs, &suite.variants).expect("a table");
+    let table = RunTable::read(&frames.runs, &suite.variants, Baseline::default()).expect("a table");
     bencher.bench(|| Pairing::of(&table, Metric::ObjectivePassRate));
 }
 

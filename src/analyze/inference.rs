@@ -18,7 +18,7 @@ use super::AnalysisOptions;
 use super::lift::{PairedBlock, PairedSummary};
 use super::pairing::{Diagnostics, Pairing, UnitMeans};
 use super::review::{ReviewItem, review_queue};
-use super::table::{RunTable, WITH_SKILL, WITHOUT_SKILL};
+use super::table::{RunTable, WITH_SKILL};
 
 /// What inference counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -393,7 +393,8 @@ fn by_case(table: &RunTable, pairing: &Pairing, units: &[UnitMeans], thresholds:
 fn within_case_tests(table: &RunTable) -> BTreeMap<u32, Result<PermutationTest, Withheld>> {
     type Arms = (Vec<Rational>, Vec<Rational>);
     let mut runs: BTreeMap<u32, BTreeMap<Option<u32>, Arms>> = BTreeMap::new();
-    let (with_skill, without_skill) = (table.variant_position(WITH_SKILL), table.variant_position(WITHOUT_SKILL));
+    let with_skill = table.variant_position(WITH_SKILL);
+    let without_skill = table.variant_position(table.baseline.variant());
     for run in table.runs.iter().filter(|run| run.scorable) {
         let Some(rate) = run.objective else {
             continue;

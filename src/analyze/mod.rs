@@ -14,13 +14,15 @@ pub mod variants;
 use skill_lift_contract::Metric;
 
 use crate::frame::{FrameError, Frames};
-use table::RunTable;
+use table::{Baseline, RunTable};
 
 /// What is asked of an analysis.
 #[derive(Debug, Clone, Default)]
 pub struct AnalysisOptions {
     /// Error rate and smallest lift that matters.
     pub thresholds: skill_lift_stats::Thresholds,
+    /// What the skill's arm is compared with.
+    pub baseline: Baseline,
 }
 
 /// Everything that is computed from the graded runs of a tree.
@@ -36,6 +38,8 @@ pub struct Analysis {
     pub pairing: pairing::Pairing,
     /// The lift over (case, model) units.
     pub lift: lift::PairedSummary,
+    /// The effect of the edit over an earlier version of the skill, where the tree has both baselines.
+    pub edit: Option<Edit>,
     /// pass@k and pass^k.
     pub reliability: reliability::Reliability,
     /// Cases that need a look.
@@ -44,12 +48,30 @@ pub struct Analysis {
     pub inference: inference::Inference,
 }
 
+/// The skill's arm against an earlier version of the skill, beside the headline.
+#[derive(Debug)]
+pub struct Edit {
+    /// Which runs were compared.
+    pub pairing: pairing::Pairing,
+    /// The difference over (case, model) units.
+    pub summary: lift::PairedSummary,
+}
+
+impl Edit {
+    fn of(table: &RunTable) -> Option<Self> {
+        table.variant_position(Baseline::OldSkill.variant())?;
+        let pairing = pairing::Pairing::against(table, Baseline::OldSkill, Metric::ObjectivePassRate);
+        let graded = pairing::Pairing::against(table, Baseline::OldSkill, Metric::GradedScore);
+        Some(Self { summary: lift::PairedSummary::of(table, &pairing, &graded), pairing })
+    }
+}
+
 /// Analyses graded runs. `variants` are the selected arms in order.
 ///
 /// # Errors
 /// When a frame lacks a column.
 pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) -> Result<Analysis, FrameError> {
-    let table = RunTable::read(&frames.runs, variants)?;
+    let table = RunTable::read(&frames.runs, variants, options.baseline)?;
     let pairing = pairing::Pairing::of(&table, Metric::ObjectivePassRate);
     let graded = pairing::Pairing::of(&table, Metric::GradedScore);
     // exact tests over many units take the time; each is a function of its deltas alone
@@ -67,6 +89,7 @@ pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) 
         variants: variants::by_variant(&table),
         by_model: variants::by_model(&table),
         reliability,
+        edit: Edit::of(&table),
         case_flags: flags::case_flags(&table, &pairing),
         lift,
         inference,

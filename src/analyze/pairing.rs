@@ -7,7 +7,7 @@ use skill_lift_contract::{BlockedReason, Metric};
 use skill_lift_stats::describe;
 use skill_lift_stats::rational::{self, Rational};
 
-use super::table::{Run, RunTable, WITH_SKILL, WITHOUT_SKILL};
+use super::table::{Baseline, Run, RunTable, WITH_SKILL};
 
 /// Two runs with the same key but for the arm, or the place where one is missing.
 #[derive(Debug, Clone)]
@@ -67,9 +67,14 @@ impl Diagnostics {
 }
 
 impl Pairing {
-    /// Pairs the runs of the arms with and without the skill.
+    /// Pairs the runs of the skill's arm and of its baseline.
     pub fn of(table: &RunTable, metric: Metric) -> Self {
-        let (with, without) = (table.variant_position(WITH_SKILL), table.variant_position(WITHOUT_SKILL));
+        Self::against(table, table.baseline, metric)
+    }
+
+    /// Pairs the runs of the skill's arm with those of a baseline.
+    pub fn against(table: &RunTable, baseline: Baseline, metric: Metric) -> Self {
+        let (with, without) = (table.variant_position(WITH_SKILL), table.variant_position(baseline.variant()));
         #[derive(Default)]
         struct Arms {
             with_skill: Option<usize>,
@@ -92,7 +97,7 @@ impl Pairing {
                 repetition,
                 with_skill,
                 without_skill,
-                values: compare(table, repetition, with_skill, without_skill, metric),
+                values: compare(table, baseline, repetition, [with_skill, without_skill], metric),
             })
             .collect();
         Self { pairs }
@@ -131,14 +136,14 @@ impl Pairing {
 
 fn compare(
     table: &RunTable,
+    baseline: Baseline,
     repetition: u32,
-    with_skill: Option<usize>,
-    without_skill: Option<usize>,
+    [with_skill, without_skill]: [Option<usize>; 2],
     metric: Metric,
 ) -> Result<PairValues, BlockedReason> {
     let missing = |variant: &str| BlockedReason::MissingArm { variant: variant.to_owned() };
     let with_skill = &table.runs[with_skill.ok_or_else(|| missing(WITH_SKILL))?];
-    let without_skill = &table.runs[without_skill.ok_or_else(|| missing(WITHOUT_SKILL))?];
+    let without_skill = &table.runs[without_skill.ok_or_else(|| missing(baseline.variant()))?];
     if repetition == 0 {
         return Err(BlockedReason::InvalidRunNumber);
     }

@@ -11,8 +11,25 @@ use crate::suite::EvalIntent;
 
 /// The skill's arm of the headline contrast.
 pub const WITH_SKILL: &str = "with_skill";
-/// The baseline arm of the headline contrast.
-pub const WITHOUT_SKILL: &str = "without_skill";
+/// What the skill's arm is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Baseline {
+    /// Runs without the skill: the contrast is the lift of the skill.
+    #[default]
+    WithoutSkill,
+    /// Runs with an earlier version of it: the contrast is the effect of the edit.
+    OldSkill,
+}
+
+impl Baseline {
+    /// The name of its arm.
+    pub fn variant(self) -> &'static str {
+        match self {
+            Self::WithoutSkill => "without_skill",
+            Self::OldSkill => "old_skill",
+        }
+    }
+}
 
 /// A pass rate as counts; zero on a veto.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +115,8 @@ pub struct RunTable {
     pub models: Vec<String>,
     /// Selected arms.
     pub variants: Vec<String>,
+    /// What the skill's arm is compared with.
+    pub baseline: Baseline,
     /// The runs.
     pub runs: Vec<Run>,
 }
@@ -107,7 +126,7 @@ impl RunTable {
     ///
     /// # Errors
     /// When a column is missing or of another type.
-    pub fn read(frame: &DataFrame, variants: &[String]) -> Result<Self, FrameError> {
+    pub fn read(frame: &DataFrame, variants: &[String], baseline: Baseline) -> Result<Self, FrameError> {
         let text = |name: &str| -> Result<StringChunked, PolarsError> { Ok(frame.column(name)?.str()?.clone()) };
         let number = |name: &str| -> Result<UInt32Chunked, PolarsError> { Ok(frame.column(name)?.u32()?.clone()) };
         let flag = |name: &str| -> Result<BooleanChunked, PolarsError> { Ok(frame.column(name)?.bool()?.clone()) };
@@ -182,7 +201,7 @@ impl RunTable {
                 run_dir: run_dir.get(row).unwrap_or_default().to_owned(),
             });
         }
-        Ok(Self { cases, models, variants: variants.to_vec(), runs })
+        Ok(Self { cases, models, variants: variants.to_vec(), baseline, runs })
     }
 
     /// The id of a case.

@@ -90,7 +90,8 @@ impl BenchmarkArguments {
         let frames = if self.frames.is_some() { FrameChoice::RunsAndAssertions } else { FrameChoice::Runs };
         let products = Products { frames, ..Products::default() };
         let aside = |_: &_| RowSpool::aside().map_err(|error| fail(&error.to_string()));
-        let Graded { evaluated, rows, variants, head, mut provenance } = self.common.grade(products, aside)?;
+        let Graded { evaluated, rows, variants, baseline, head, mut provenance } =
+            self.common.grade(products, aside)?;
         if !self.common.quiet {
             warn_if_nothing_graded(&evaluated, self.common.runs());
         }
@@ -108,7 +109,7 @@ impl BenchmarkArguments {
         if let Some(folder) = &self.frames {
             frames.write_parquet(folder).map_err(|error| fail(&error.to_string()))?;
         }
-        let options = AnalysisOptions { thresholds };
+        let options = AnalysisOptions { thresholds, baseline };
         let analysis = analyze(&frames, &variants, &options).map_err(|error| fail(&error.to_string()))?;
         drop(frames);
         if !self.common.quiet {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::output::fail;
+use crate::analyze::table::Baseline;
 use crate::pipeline::cases_of_tree;
 use crate::runs::workspace::{Workspace, WorkspaceOptions};
 use crate::suite::{Dialect, Suite};
@@ -28,6 +29,16 @@ impl Input {
     pub fn suite(&self) -> &Suite {
         match self {
             Self::Runs(suite) | Self::Workspace { suite, .. } => suite,
+        }
+    }
+
+    /// What the skill's arm is compared with: an earlier version of the skill only in a workspace without any other
+    /// baseline.
+    pub fn baseline(&self, variants: &[String]) -> Baseline {
+        let has = |baseline: Baseline| variants.iter().any(|variant| variant == baseline.variant());
+        match self {
+            Self::Workspace { .. } if !has(Baseline::WithoutSkill) && has(Baseline::OldSkill) => Baseline::OldSkill,
+            Self::Workspace { .. } | Self::Runs(_) => Baseline::WithoutSkill,
         }
     }
 

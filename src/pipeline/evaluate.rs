@@ -11,9 +11,9 @@ use skill_lift_contract::{TreeDigest, UnscoredReason};
 
 use super::products::{GradingFiles, JudgeTasks};
 use super::scratch::Scratch;
-use super::stored_tree::StoredTree;
 use super::warnings::WarningLog;
 use crate::frame::{FrameBuilder, FrameError, Frames};
+use crate::grade::stored::StoredTree;
 use crate::grade::{GradeOptions, GradedRun, GradedWith, RunView, Tree, TreeError, grade_tree};
 use crate::judge::task::prompt_of;
 use crate::judge::{JudgeResultsError, Verdicts};

@@ -6,7 +6,6 @@
 mod evaluate;
 mod products;
 mod scratch;
-mod stored_tree;
 #[cfg(test)]
 mod tests;
 mod warnings;
@@ -14,6 +13,5 @@ mod workspace;
 
 pub use evaluate::{Evaluated, EvaluationError, FrameChoice, Products, Request, evaluate};
 pub use products::{GradingFiles, GradingFilesWritten, JudgeTasks};
-pub use stored_tree::{ArmTelemetry, Regrading, StoredTree};
 pub use warnings::WarningLog;
 pub use workspace::{TreeCases, WorkspaceRequest, cases_of_tree, evaluate_workspace};

@@ -6,14 +6,13 @@ use rayon::prelude::*;
 use skill_lift_text::python;
 
 use super::evaluate::{Collector, Evaluated, EvaluationError, FrameChoice, Projected};
-use super::stored_tree::StoredTree;
-use crate::grade::stored::{StoredSubject, grade_stored};
-use crate::grade::{GradedRun, GradedWith};
+use crate::grade::stored::{RegradeEvidence, StoredSubject, StoredTree, grade_stored};
+use crate::grade::{GradeOptions, GradedRun, GradedWith};
 use crate::report::{RowWriter, row};
 use crate::runs::sidecar::Metadata;
-use crate::runs::workspace::{EvalDirectory, Unit, Workspace};
+use crate::runs::workspace::{EvalDirectory, StoredRun, Unit, Workspace, answer};
 use crate::runs::{LayoutError, Role, RunWarning, WarningCode};
-use crate::suite::{Case, Suite};
+use crate::suite::{Case, Suite, assertions_of};
 
 /// Units that are read before their runs are handed on.
 const BATCH: usize = 128;
@@ -36,6 +35,7 @@ pub fn cases_of_tree(workspace: &Workspace) -> Vec<Case> {
             case.name = metadata.name.clone().or(case.name);
             case.prompt = metadata.prompt.clone();
             case.should_trigger = metadata.should_trigger;
+            case.assertions = assertions_of(&metadata.document);
         }
         case
     };
@@ -101,7 +101,7 @@ pub struct WorkspaceRequest<'a> {
     /// Which frames are made.
     pub frames: FrameChoice,
     /// Compares stored verdicts with what the checks find that need no judge.
-    pub regrade: Option<&'a crate::grade::GradeOptions>,
+    pub regrade: Option<&'a GradeOptions>,
     /// Called with the number of units that are done, and of all units.
     pub progress: Option<&'a (dyn Fn(usize, usize) + Sync)>,
 }
@@ -214,13 +214,24 @@ fn read_unit(
     };
     let reading = workspace.read(unit)?;
     let (mut digests, mut warnings) = (Some(reading.digests), Some(reading.warnings));
-    let graded = reading.runs.into_iter().map(|run| {
+    let mut graded = Vec::with_capacity(reading.runs.len());
+    for run in reading.runs {
+        let evidence = request.regrade.map(|options| regrade_evidence(request, options, &run)).transpose()?;
         let digests = digests.take().unwrap_or_default();
         let warnings = warnings.take().unwrap_or_default();
-        let graded = grade_stored(subject, run, digests, warnings);
-        project(request, graded)
-    });
-    Ok(graded.collect())
+        graded.push(project(request, grade_stored(subject, run, digests, warnings, evidence)));
+    }
+    Ok(graded)
+}
+
+fn regrade_evidence<'a>(
+    request: &WorkspaceRequest<'a>,
+    options: &'a GradeOptions,
+    run: &StoredRun,
+) -> Result<RegradeEvidence<'a>, LayoutError> {
+    let mut directory = request.workspace.run_directory(run)?;
+    let answer = answer(&mut directory, &request.workspace.options().limits);
+    Ok(RegradeEvidence { directory, answer, suite: request.suite, options })
 }
 
 fn project(request: &WorkspaceRequest<'_>, run: GradedRun) -> GradedWith<std::io::Result<Projected>> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 use skill_lift_stats::describe;
 use skill_lift_stats::rational;
 
@@ -14,8 +15,8 @@ use super::{inference_json, reliability_json, words};
 use crate::analyze::Analysis;
 use crate::analyze::flags::CaseFlags;
 use crate::analyze::lift::{PairedBlock, PairedSummary};
-use crate::analyze::pairing::{Diagnostics, UnitMeans};
-use crate::analyze::table::RunTable;
+use crate::analyze::pairing::{Diagnostics, RoundedMeans, UnitMeans};
+use crate::analyze::table::{Baseline, RunTable};
 use crate::analyze::variants::VariantSummary;
 use crate::json::write::{new_line, pretty};
 
@@ -147,51 +148,98 @@ fn variant_blocks(summaries: &[VariantSummary]) -> Ordered<VariantBlock> {
     Ordered(summaries.iter().map(|summary| (summary.variant.clone(), block(summary))).collect())
 }
 
-#[derive(Serialize)]
 struct NegativeCase {
+    baseline: Baseline,
     case_id: String,
-    with_skill: f64,
-    without_skill: f64,
-    delta: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    rates: RoundedMeans,
     model: Option<String>,
 }
 
-#[derive(Serialize)]
+impl Serialize for NegativeCase {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("case_id", &self.case_id)?;
+        map.serialize_entry("with_skill", &self.rates.with_skill)?;
+        map.serialize_entry(self.baseline.variant(), &self.rates.without_skill)?;
+        map.serialize_entry("delta", &(self.rates.with_skill - self.rates.without_skill))?;
+        if let Some(model) = &self.model {
+            map.serialize_entry("model", model)?;
+        }
+        map.end()
+    }
+}
+
 struct Graded {
-    with_skill_mean_score: Option<f64>,
-    without_skill_mean_score: Option<f64>,
+    baseline: Baseline,
+    with_skill: Option<f64>,
+    without_skill: Option<f64>,
     delta: Option<f64>,
     significance: Significance,
 }
 
-#[derive(Serialize)]
+impl Serialize for Graded {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("with_skill_mean_score", &self.with_skill)?;
+        map.serialize_entry(&format!("{}_mean_score", self.baseline.variant()), &self.without_skill)?;
+        map.serialize_entry("delta", &self.delta)?;
+        map.serialize_entry("significance", &self.significance)?;
+        map.end()
+    }
+}
+
+/// One contrast; the keys of its baseline begin with the name of the baseline's arm.
 struct PairedBlockJson<'a> {
-    with_skill_objective_pass_rate: Option<f64>,
-    without_skill_objective_pass_rate: Option<f64>,
+    baseline: Baseline,
+    with_skill: Option<f64>,
+    without_skill: Option<f64>,
     absolute_delta: Option<f64>,
     normalized_gain: Option<f64>,
     significance: Significance,
     negative_delta_cases: Vec<NegativeCase>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pairing: Option<Pairing<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     graded: Option<Graded>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     by_model: Option<Ordered<PairedBlockJson<'a>>>,
 }
 
-fn paired_block<'a>(table: &RunTable, block: &PairedBlock, with_model: bool) -> PairedBlockJson<'a> {
+impl Serialize for PairedBlockJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("with_skill_objective_pass_rate", &self.with_skill)?;
+        map.serialize_entry(&format!("{}_objective_pass_rate", self.baseline.variant()), &self.without_skill)?;
+        map.serialize_entry("absolute_delta", &self.absolute_delta)?;
+        map.serialize_entry("normalized_gain", &self.normalized_gain)?;
+        map.serialize_entry("significance", &self.significance)?;
+        map.serialize_entry("negative_delta_cases", &self.negative_delta_cases)?;
+        if let Some(pairing) = &self.pairing {
+            map.serialize_entry("pairing", pairing)?;
+        }
+        if let Some(graded) = &self.graded {
+            map.serialize_entry("graded", graded)?;
+        }
+        if let Some(by_model) = &self.by_model {
+            map.serialize_entry("by_model", by_model)?;
+        }
+        map.end()
+    }
+}
+
+fn paired_block<'a>(
+    table: &RunTable,
+    baseline: Baseline,
+    block: &PairedBlock,
+    with_model: bool,
+) -> PairedBlockJson<'a> {
     let negative = |unit: &UnitMeans| NegativeCase {
+        baseline,
         case_id: table.case_id(unit.case).to_owned(),
-        with_skill: unit.rounded.with_skill,
-        without_skill: unit.rounded.without_skill,
-        delta: unit.rounded.with_skill - unit.rounded.without_skill,
+        rates: unit.rounded,
         model: if with_model { table.model(unit.model).map(str::to_owned) } else { None },
     };
     PairedBlockJson {
-        with_skill_objective_pass_rate: block.with_skill,
-        without_skill_objective_pass_rate: block.without_skill,
+        baseline,
+        with_skill: block.with_skill,
+        without_skill: block.without_skill,
         absolute_delta: block.delta(),
         normalized_gain: block.normalized_gain(),
         significance: significance(&block.significance),
@@ -207,20 +255,27 @@ fn paired_block<'a>(table: &RunTable, block: &PairedBlock, with_model: bool) -> 
     }
 }
 
-fn paired_summary<'a>(table: &RunTable, summary: &PairedSummary, diagnostics: &'a Diagnostics) -> PairedBlockJson<'a> {
-    let mut block = paired_block(table, &summary.overall, true);
+fn paired_summary<'a>(
+    table: &RunTable,
+    baseline: Baseline,
+    summary: &PairedSummary,
+    diagnostics: &'a Diagnostics,
+) -> PairedBlockJson<'a> {
+    let mut block = paired_block(table, baseline, &summary.overall, true);
     block.pairing = Some(diagnostics.into());
     let four = |value: Option<f64>| value.map(|value| rational::round_f64_half_even(value, 4));
     block.graded = summary.graded.as_ref().map(|graded| Graded {
-        with_skill_mean_score: four(graded.with_skill),
-        without_skill_mean_score: four(graded.without_skill),
+        baseline,
+        with_skill: four(graded.with_skill),
+        without_skill: four(graded.without_skill),
         delta: four(graded.mean_delta),
         significance: significance(&graded.significance),
     });
     if !summary.by_model.is_empty() {
         let blocks = summary.by_model.iter();
-        block.by_model =
-            Some(Ordered(blocks.map(|(name, block)| (name.clone(), paired_block(table, block, false))).collect()));
+        block.by_model = Some(Ordered(
+            blocks.map(|(name, block)| (name.clone(), paired_block(table, baseline, block, false))).collect(),
+        ));
     }
     block
 }
@@ -351,7 +406,13 @@ pub fn write_benchmark(
     members.member("skipped_trigger_cases", &head.skipped_trigger_cases)?;
     members.member("summary", &variant_blocks(&analysis.variants))?;
     members.member("by_model", &Ordered(by_model.collect()))?;
-    members.member("paired_summary", &paired_summary(&analysis.table, &analysis.lift, &diagnostics))?;
+    let table = &analysis.table;
+    members.member("paired_summary", &paired_summary(table, table.baseline, &analysis.lift, &diagnostics))?;
+    if let Some(edit) = &analysis.edit {
+        let diagnostics = edit.pairing.diagnostics(|_| true);
+        let summary = paired_summary(table, Baseline::OldSkill, &edit.summary, &diagnostics);
+        members.member("paired_edit_summary", &summary)?;
+    }
     members.member("reliability", &reliability_json::block(&analysis.reliability))?;
     members.member("model_analysis", &model_analysis(&analysis.lift))?;
     members.member("case_flags", &analysis.case_flags.iter().map(flagged).collect::<Vec<_>>())?;

@@ -82,12 +82,18 @@ impl Output {
 
 /// Reads the answer of a directory.
 pub(super) fn read(directory: &mut RunDirectory, limits: &Limits) -> Output {
-    let present: Vec<&'static str> = match directory.listing() {
-        None => return Output::Missing,
-        Some(listing) => {
-            NAMES.into_iter().filter(|name| listing.get(name).is_some_and(|e| e.kind == EntryKind::File)).collect()
-        }
-    };
+    match answer_file(directory, limits) {
+        Some(answer) => answer,
+        None if directory.exists() => read_folder(directory, limits),
+        None => Output::Missing,
+    }
+}
+
+/// Reads the file that is the answer of a directory, if it has one.
+pub(super) fn answer_file(directory: &mut RunDirectory, limits: &Limits) -> Option<Output> {
+    let listing = directory.listing()?;
+    let is_file = |name: &&'static str| listing.get(name).is_some_and(|entry| entry.kind == EntryKind::File);
+    let present: Vec<&'static str> = NAMES.into_iter().filter(is_file).collect();
     let unusable: Vec<&'static str> = NAMES
         .into_iter()
         .filter(|name| directory.listing().and_then(|l| l.get(name)).is_some_and(|e| e.kind != EntryKind::File))
@@ -105,10 +111,7 @@ pub(super) fn read(directory: &mut RunDirectory, limits: &Limits) -> Output {
         let message = format!("{first} is read as the answer, {} is not", others.join(", "));
         directory.warn(WarningCode::SeveralOutputFiles, "", message);
     }
-    match present.first() {
-        Some(name) => read_file(directory, name, limits),
-        None => read_folder(directory, limits),
-    }
+    present.first().map(|name| read_file(directory, name, limits))
 }
 
 fn read_file(directory: &mut RunDirectory, name: &'static str, limits: &Limits) -> Output {
@@ -181,7 +184,8 @@ fn is_text_file(path: &str) -> bool {
     }
 }
 
-fn decode(directory: &mut RunDirectory, name: &str, bytes: &[u8]) -> String {
+/// The text of a file, with a warning when bytes had to be replaced.
+pub(super) fn decode(directory: &mut RunDirectory, name: &str, bytes: &[u8]) -> String {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(error) => {

@@ -101,6 +101,28 @@ pub enum Check {
     Judgement { assertion: Node<'static> },
 }
 
+impl Check {
+    /// Whether it looks at the answer itself, and not at other files, at events or at what a run used.
+    pub fn reads_answer(&self) -> bool {
+        match self {
+            Self::Contains { .. }
+            | Self::ContainsAny { .. }
+            | Self::ContainsAll { .. }
+            | Self::ExcludesAny { .. }
+            | Self::Regex { .. }
+            | Self::NotRegex { .. }
+            | Self::StartsWith { .. }
+            | Self::EndsWith { .. }
+            | Self::LineCountGe { .. }
+            | Self::ValidJson
+            | Self::JsonKeyExists { .. } => true,
+            Self::GoldenOutput { artifact, .. } | Self::Similarity { artifact, .. } => artifact.is_none(),
+            Self::StructuredOutput { path, .. } => path.is_none(),
+            _ => false,
+        }
+    }
+}
+
 /// How a reference file and an answer are made comparable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Normalize {

@@ -73,13 +73,17 @@ impl Suite {
             dialect,
             path: directory.clone(),
             repository_root: directory.clone(),
+            program_directory: directory.clone(),
             directory,
-            version: 1,
+            version: None,
+            container: "tree",
             skill_name,
             skill_paths: Vec::new(),
             variants: Vec::new(),
             cases,
             ablations: Vec::new(),
+            common_assertions: 0,
+            scoring: None,
             digest: String::new(),
         }
     }

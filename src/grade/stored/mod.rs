@@ -4,7 +4,11 @@
 //! Which verdicts count is decided here, once for every dialect: booleans count, everything else is named.
 
 mod join;
+mod regrade;
 mod run;
+mod tree;
 
 pub use join::JoinMethod;
+pub use regrade::RegradeEvidence;
 pub use run::{Regraded, RunFlag, StoredFacts, StoredSubject, WeightedRate, grade_stored};
+pub use tree::{ArmTelemetry, Regrading, StoredTree};

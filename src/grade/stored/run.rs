@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use skill_lift_contract::{ContentDigest, Population, RunKey, UnscoredReason};
 
 use super::join::{JoinMethod, join};
+use super::regrade::{RegradeEvidence, regrade};
 use crate::grade::outcome::{AssertionRow, Availability, Outcome, Recorded, UndecidedReason, capped_evidence};
 use crate::grade::places::Details;
 use crate::grade::run::GradedRun;
@@ -161,11 +162,14 @@ const RATE_TOLERANCE: f64 = 0.0051;
 const FORGE_RATE_TOLERANCE: f64 = 0.005;
 
 /// Makes a graded run of a stored one.
+///
+/// With `evidence` its verdicts are compared with what the checks find that need no judge.
 pub fn grade_stored(
     subject: StoredSubject<'_>,
     run: StoredRun,
-    digests: Vec<(String, ContentDigest)>,
+    mut digests: Vec<(String, ContentDigest)>,
     mut warnings: Vec<RunWarning>,
+    evidence: Option<RegradeEvidence<'_>>,
 ) -> GradedRun {
     let StoredSubject { case, configuration, .. } = subject;
     let mut reasons = reasons_of_end(&run);
@@ -192,6 +196,11 @@ pub fn grade_stored(
         let path = if file.is_empty() { run.directory.clone() } else { file.to_owned() };
         warnings.push(RunWarning { code, path, message });
     };
+    if let (Some(mut evidence), GradingFile::Read(grading)) = (evidence, &run.grading) {
+        let verdicts = grading.verdicts.as_deref().unwrap_or_default();
+        facts.regraded = regrade(case, configuration.variant(), verdicts, &mut evidence);
+        digests.extend(evidence.directory.take_digests());
+    }
     let mut rows = Vec::new();
     match run.grading {
         GradingFile::Missing => reasons.push(UnscoredReason::MissingGrading),

@@ -4,6 +4,7 @@
 //! one [`Unit`] at a time, as their files have them: verdicts with the place that they were read from, what a run took,
 //! and why a run has no verdict. Decides nothing about scores.
 
+mod answer;
 mod document;
 mod eval;
 mod index;
@@ -14,6 +15,7 @@ mod stored;
 mod timing;
 mod verdicts;
 
+pub use answer::answer;
 pub use index::{EvalDirectory, LayoutChoice, Unit, Workspace, WorkspaceKind, WorkspaceOptions};
 pub use layout::Layout;
 pub use metadata::EvalMetadata;

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use skill_lift_contract::UnscoredReason;
 
-use crate::grade::stored::{JoinMethod, Regraded, RunFlag};
-use crate::grade::{GradedRun, Outcome};
+use super::join::JoinMethod;
+use super::run::{Regraded, RunFlag};
+use crate::grade::outcome::Outcome;
+use crate::grade::run::GradedRun;
 use crate::runs::workspace::Layout;
 
 /// Disagreements that are kept; all are counted.
@@ -78,7 +80,7 @@ pub struct StoredTree {
 
 impl StoredTree {
     /// Adds a run.
-    pub(super) fn add(&mut self, run: &GradedRun, regraded: bool) {
+    pub fn add(&mut self, run: &GradedRun, regraded: bool) {
         let Some(facts) = &run.stored else { return };
         *self.layouts.entry(facts.layout).or_default() += 1;
         for row in &run.objective {
