@@ -103,6 +103,7 @@ impl BenchmarkArguments {
         if thresholds.min_lift() != defaults.min_lift() {
             provenance.options.insert("min-lift", json!(self.min_lift));
         }
+        let stored = evaluated.stored;
         let Some(frames) = evaluated.frames else {
             return Err(fail("the runs were not collected"));
         };
@@ -116,7 +117,9 @@ impl BenchmarkArguments {
             warn_label_mismatches(&analysis.table, &analysis.pairing);
         }
 
-        let write = |mut writer: &mut dyn io::Write| write_benchmark(&mut writer, &head, &analysis, rows, &provenance);
+        let write = |mut writer: &mut dyn io::Write| {
+            write_benchmark(&mut writer, &head, &analysis, rows, stored.as_ref(), &provenance)
+        };
         let on_terminal = io::stdout().is_terminal();
         let json_to_stdout = match (self.format, self.common.out.is_some()) {
             (Some(format), _) => format == Format::Json,

@@ -11,7 +11,7 @@ use super::answer::Answer;
 use super::outcome::{AssertionRow, Availability, Outcome};
 use super::rows::Grading;
 use super::stored::StoredFacts;
-use super::tally::{RunTally, TurnTally, turn_tally};
+use super::tally::{Rate, RunTally, TurnTally, turn_tally};
 use crate::judge::{JudgeResultsError, Verdicts};
 use crate::runs::sidecar::{Metadata, ParsedSidecars};
 use crate::runs::{Output, RunDirectory, RunEvidence, RunSlot, RunWarning, TurnEvidence, WarningCode};
@@ -171,6 +171,13 @@ impl GradedRun {
         } else {
             Availability::Partial
         }
+    }
+
+    /// The share of passed checks when those without a verdict count as failed, for stored verdicts.
+    pub fn strict_pass_rate(&self) -> Option<f64> {
+        let undecided = self.stored.as_ref().map_or(0, |facts| facts.undecided);
+        let Rate { passed, total } = self.tally.objective;
+        Rate { passed, total: total + undecided }.value(false)
     }
 
     /// The rows whose evidence was not there.

@@ -14,4 +14,4 @@ mod workspace;
 pub use evaluate::{Evaluated, EvaluationError, FrameChoice, Products, Request, evaluate};
 pub use products::{GradingFiles, GradingFilesWritten, JudgeTasks};
 pub use warnings::WarningLog;
-pub use workspace::{TreeCases, WorkspaceRequest, cases_of_tree, evaluate_workspace};
+pub use workspace::{TreeCases, WorkspaceRequest, cases_of_tree, evaluate_workspace, grade_workspace};

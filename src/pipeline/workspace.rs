@@ -1,6 +1,7 @@
 //! Reading a workspace with stored verdicts into rows and, when they are asked for, frames.
 
 use std::collections::{BTreeSet, HashMap};
+use std::io;
 
 use rayon::prelude::*;
 use skill_lift_text::python;
@@ -115,38 +116,64 @@ pub fn evaluate_workspace(
     rows: &mut dyn RowWriter,
 ) -> Result<(Evaluated, Vec<String>), EvaluationError> {
     let workspace = request.workspace;
-    let variants = variants(workspace, request.variants);
-    let units = units_in_order(request, &variants);
     let on_duplicate = workspace.options().on_duplicate;
     let mut collector = Collector::new(rows, &request.cases.cases, request.frames, on_duplicate);
     collector.digest.extend(workspace.digests().to_vec());
     collector.warnings.extend(workspace.warnings().iter().cloned().chain(unknown_cases(request)));
     let mut tree = StoredTree::default();
-    let total = units.len();
-    let mut ready = Vec::new();
-    let mut hand_on = |results: Vec<Result<Vec<GradedWith<std::io::Result<Projected>>>, LayoutError>>| {
+    grade_workspace(
+        request,
+        |run| project(request, run),
+        |graded| {
+            tree.add(&graded.run, request.regrade.is_some());
+            collector.push(graded)
+        },
+    )?;
+    let (mut evaluated, _, _) = collector.finish()?;
+    evaluated.stored = Some(tree);
+    Ok((evaluated, variants(workspace, request.variants)))
+}
+
+/// Grades the runs of a workspace from their stored verdicts. `project` is called on any thread with a run; `consume` is
+/// called in report order.
+///
+/// # Errors
+/// The first error in report order: of `consume`, or of a directory that cannot be listed.
+pub fn grade_workspace<T, E>(
+    request: &WorkspaceRequest<'_>,
+    project: impl Fn(&GradedRun) -> T + Sync,
+    mut consume: impl FnMut(GradedWith<T>) -> Result<(), E> + Send,
+) -> Result<(), E>
+where
+    T: Send,
+    E: From<LayoutError> + Send,
+{
+    let variants = variants(request.workspace, request.variants);
+    let units = units_in_order(request, &variants);
+    let mut done = 0;
+    let mut hand_on = |results: Vec<Result<Vec<GradedWith<T>>, LayoutError>>| {
         for runs in results {
             for graded in runs? {
-                tree.add(&graded.run, request.regrade.is_some());
-                collector.push(graded)?;
+                consume(graded)?;
             }
+            done += 1;
             if let Some(progress) = request.progress {
-                progress(collector.done, total.max(collector.done));
+                progress(done, units.len());
             }
         }
-        Ok::<(), EvaluationError>(())
+        Ok::<(), E>(())
     };
+    let mut ready = Vec::new();
     for batch in units.chunks(BATCH) {
-        // the rows of one batch are written while the next one is read
-        let read = || batch.par_iter().map(|placed| read_unit(request, placed)).collect();
+        // the runs of one batch are handed on while the next one is read
+        let with = |run: GradedRun| GradedWith { projected: project(&run), run };
+        let read_one = |placed: &PlacedUnit<'_>| Ok(read_unit(request, placed)?.into_iter().map(with).collect());
+        let read = || batch.par_iter().map(read_one).collect();
         let (written, graded) = rayon::join(|| hand_on(std::mem::take(&mut ready)), read);
         written?;
         ready = graded;
     }
-    hand_on(ready)?;
-    let (mut evaluated, _, _) = collector.finish()?;
-    evaluated.stored = Some(tree);
-    Ok((evaluated, variants))
+    hand_on(ready)
 }
 
 /// A unit with its place in the report.
@@ -196,10 +223,7 @@ fn unknown_cases(request: &WorkspaceRequest<'_>) -> Vec<RunWarning> {
     unknown.collect()
 }
 
-fn read_unit(
-    request: &WorkspaceRequest<'_>,
-    placed: &PlacedUnit<'_>,
-) -> Result<Vec<GradedWith<std::io::Result<Projected>>>, LayoutError> {
+fn read_unit(request: &WorkspaceRequest<'_>, placed: &PlacedUnit<'_>) -> Result<Vec<GradedRun>, LayoutError> {
     let workspace = request.workspace;
     let PlacedUnit { unit, case, variant } = placed;
     let subject = StoredSubject {
@@ -219,7 +243,7 @@ fn read_unit(
         let evidence = request.regrade.map(|options| regrade_evidence(request, options, &run)).transpose()?;
         let digests = digests.take().unwrap_or_default();
         let warnings = warnings.take().unwrap_or_default();
-        graded.push(project(request, grade_stored(subject, run, digests, warnings, evidence)));
+        graded.push(grade_stored(subject, run, digests, warnings, evidence));
     }
     Ok(graded)
 }
@@ -234,10 +258,9 @@ fn regrade_evidence<'a>(
     Ok(RegradeEvidence { directory, answer, suite: request.suite, options })
 }
 
-fn project(request: &WorkspaceRequest<'_>, run: GradedRun) -> GradedWith<std::io::Result<Projected>> {
+fn project(request: &WorkspaceRequest<'_>, run: &GradedRun) -> io::Result<Projected> {
     let case = request.cases.cases[run.case];
     let shown = request.workspace.shown_path_below(&run.path);
-    let projected = row::format(&run, case, &shown, Metadata::Empty);
-    let projected = projected.map(|row| Projected { row, tasks: Vec::new(), grading_file: None });
-    GradedWith { run, projected }
+    let row = row::format(run, case, &shown, Metadata::Empty)?;
+    Ok(Projected { row, tasks: Vec::new(), grading_file: None })
 }

@@ -12,6 +12,7 @@ mod ordered;
 mod reliability_json;
 pub mod row;
 pub mod spool;
+mod stored_json;
 pub mod terminal;
 pub mod view;
 pub mod words;

@@ -7,6 +7,7 @@ use serde::ser::{SerializeMap, SerializeStruct, Serializer};
 use skill_lift_text::view::Comparison;
 
 use super::ordered::Ordered;
+use super::stored_json::{RecordedJson, StoredRow};
 use crate::grade::{AssertionRow, GradedRun, Judgement, Normalization, NormalizedText, Outcome, Passage, Rate};
 use crate::json::write;
 use crate::judge::JudgementDetail;
@@ -71,6 +72,8 @@ struct RowEnd<'a> {
     unscored_reasons: &'a [skill_lift_contract::UnscoredReason],
     metadata_warnings: &'a [String],
     run_dir: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stored: Option<StoredRow<'a>>,
 }
 
 #[derive(Serialize)]
@@ -166,6 +169,9 @@ impl Serialize for Assertion<'_> {
         }
         if row.autojunk_fired {
             map.serialize_entry("autojunk_fired", &true)?;
+        }
+        if let Some(recorded) = &row.recorded {
+            map.serialize_entry("recorded", &RecordedJson::from(recorded.as_ref()))?;
         }
         map.end()
     }
@@ -321,6 +327,7 @@ pub fn format(run: &GradedRun, case: &Case, run_base: &str, metadata: Metadata<'
         unscored_reasons: &run.unscored_reasons,
         metadata_warnings: &run.metadata_warnings,
         run_dir: &run.path,
+        stored: run.stored.as_deref().map(|facts| StoredRow::of(run, facts)),
     };
     let mut bytes = Vec::with_capacity(USUAL_BYTES);
     write::pretty(&mut bytes, &row, DEPTH)?;

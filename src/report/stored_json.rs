@@ -1,0 +1,214 @@
+//! What a report says of runs whose verdicts were stored: in each row, and of the tree as a whole.
+
+use serde::Serialize;
+
+use super::ordered::Ordered;
+use crate::grade::stored::{ArmTelemetry, JoinMethod, Regraded, RunFlag, StoredFacts, StoredTree};
+use crate::grade::{GradedRun, Recorded};
+use crate::runs::workspace::{Measured, StatedRate};
+use crate::suite::AssertionType;
+
+/// Where a verdict was read.
+#[derive(Serialize)]
+pub(super) struct RecordedJson<'a> {
+    file: &'a str,
+    pointer: &'a str,
+    joined: Option<&'static str>,
+}
+
+impl<'a> From<&'a Recorded> for RecordedJson<'a> {
+    fn from(recorded: &'a Recorded) -> Self {
+        Self { file: &recorded.file, pointer: &recorded.pointer, joined: recorded.joined.map(JoinMethod::word) }
+    }
+}
+
+/// A number that was measured, or why there is none.
+#[derive(Serialize)]
+struct Measurement {
+    availability: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provenance: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+}
+
+impl From<&Measured> for Measurement {
+    fn from(measured: &Measured) -> Self {
+        match measured {
+            // other tools do not say how they came by a number
+            Measured::Value(value) => Self {
+                availability: "available",
+                value: Some(*value),
+                provenance: Some("legacy_unverified"),
+                reason: None,
+            },
+            Measured::Unavailable(reason) => {
+                Self { availability: "unavailable", value: None, provenance: None, reason: Some(reason) }
+            }
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct RegradedJson<'a> {
+    assertion: &'a str,
+    #[serde(rename = "type")]
+    assertion_type: AssertionType,
+    recorded: Option<bool>,
+    literal: Option<bool>,
+    joined: &'static str,
+    evidence: &'a str,
+}
+
+impl<'a> From<&'a Regraded> for RegradedJson<'a> {
+    fn from(regraded: &'a Regraded) -> Self {
+        Self {
+            assertion: &regraded.label,
+            assertion_type: regraded.assertion_type,
+            recorded: regraded.recorded,
+            literal: regraded.literal,
+            joined: regraded.joined.word(),
+            evidence: &regraded.evidence,
+        }
+    }
+}
+
+/// What stands in a row beside its verdicts.
+#[derive(Serialize)]
+pub(super) struct StoredRow<'a> {
+    layout: &'static str,
+    configuration: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trial: Option<u32>,
+    grading_file: Option<&'a str>,
+    flags: Vec<&'static str>,
+    undecided: u32,
+    missing_assertions: &'a [String],
+    unknown_assertions: u32,
+    strict_pass_rate: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weighted_pass_rate: Option<f64>,
+    stated_pass_rate: Option<f64>,
+    total_tokens: Measurement,
+    duration_ms: Measurement,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skill_loaded: Option<bool>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    regraded: Vec<RegradedJson<'a>>,
+}
+
+impl<'a> StoredRow<'a> {
+    /// The block of a run.
+    pub(super) fn of(run: &GradedRun, facts: &'a StoredFacts) -> Self {
+        Self {
+            layout: facts.layout.code(),
+            configuration: &facts.configuration,
+            trial: facts.trial,
+            grading_file: facts.grading_file.as_deref(),
+            flags: facts.flags.iter().map(|flag| flag.code()).collect(),
+            undecided: facts.undecided,
+            missing_assertions: &facts.missing_assertions,
+            unknown_assertions: facts.unknown_assertions,
+            strict_pass_rate: run.strict_pass_rate(),
+            weighted_pass_rate: facts.weighted.and_then(|weighted| weighted.value()),
+            stated_pass_rate: match facts.stated_rate {
+                StatedRate::Share(share) => Some(share),
+                StatedRate::Absent | StatedRate::Invalid => None,
+            },
+            total_tokens: (&facts.timing.total_tokens).into(),
+            duration_ms: (&facts.timing.duration_ms).into(),
+            skill_loaded: facts.skill_loaded,
+            notes: &facts.notes,
+            regraded: facts.regraded.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ArmJson {
+    runs_with_tokens: u32,
+    mean_total_tokens: Option<f64>,
+    runs_with_duration: u32,
+    mean_duration_ms: Option<f64>,
+}
+
+impl From<&ArmTelemetry> for ArmJson {
+    fn from(arm: &ArmTelemetry) -> Self {
+        Self {
+            runs_with_tokens: arm.runs_with_tokens,
+            mean_total_tokens: arm.mean_tokens(),
+            runs_with_duration: arm.runs_with_duration,
+            mean_duration_ms: arm.mean_duration_ms(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Disagreement<'a> {
+    run_dir: &'a str,
+    #[serde(flatten)]
+    regraded: RegradedJson<'a>,
+}
+
+#[derive(Serialize)]
+struct RegradingJson<'a> {
+    compared: u32,
+    agreed: u32,
+    unobserved: u32,
+    disagreements: Vec<Disagreement<'a>>,
+}
+
+/// What stands in a report of a tree with stored verdicts.
+#[derive(Serialize)]
+pub(super) struct StoredBlock<'a> {
+    passed: u32,
+    failed: u32,
+    undecided: u32,
+    layouts: Ordered<u32>,
+    joined: Ordered<u32>,
+    flags: Ordered<u32>,
+    unscored_reasons: Ordered<u32>,
+    telemetry: Ordered<ArmJson>,
+    token_scope_differs: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    regrading: Option<RegradingJson<'a>>,
+}
+
+impl<'a> StoredBlock<'a> {
+    /// The block of a tree; `baseline` is the arm that the skill's arm is compared with.
+    pub(super) fn of(tree: &'a StoredTree, with_skill: &str, baseline: &str) -> Self {
+        let counted = |name: &'static str, count: &u32| (name.to_owned(), *count);
+        Self {
+            passed: tree.passed,
+            failed: tree.failed,
+            undecided: tree.undecided,
+            layouts: Ordered(tree.layouts.iter().map(|(layout, count)| counted(layout.code(), count)).collect()),
+            joined: Ordered(
+                tree.joined
+                    .iter()
+                    .map(|(method, count)| counted(method.map_or("none", JoinMethod::word), count))
+                    .collect(),
+            ),
+            flags: Ordered(tree.flags.iter().map(|(flag, count)| counted(RunFlag::code(*flag), count)).collect()),
+            unscored_reasons: Ordered(
+                tree.reasons.iter().map(|(reason, count)| counted(reason.code(), count)).collect(),
+            ),
+            telemetry: Ordered(tree.telemetry.iter().map(|(arm, measured)| (arm.clone(), measured.into())).collect()),
+            token_scope_differs: tree.token_scope_differs(with_skill, baseline),
+            regrading: tree.regrading.as_ref().map(|regrading| RegradingJson {
+                compared: regrading.compared,
+                agreed: regrading.agreed,
+                unobserved: regrading.unobserved,
+                disagreements: regrading
+                    .disagreements
+                    .iter()
+                    .map(|(run_dir, regraded)| Disagreement { run_dir, regraded: regraded.into() })
+                    .collect(),
+            }),
+        }
+    }
+}
