@@ -43,13 +43,12 @@ pub(super) fn read(
     patterns: &Patterns,
     remarks: &mut Vec<Remark>,
 ) -> Option<Assertion> {
-    let (text, key) = match (node.as_str(), node.members()) {
+    let (text, mut key) = match (node.as_str(), node.members()) {
         (Some(text), _) => (Some(text.to_owned()), text.to_owned()),
         (None, Some(_)) => {
             let text = judged_text(node).map(str::to_owned);
             let key = ["id", "name", "dimension"].into_iter().find_map(|key| key_text(node.get(key)?));
-            let word = || operands::type_word(node).map(str::to_owned);
-            let key = key.or_else(|| text.clone()).or_else(word).unwrap_or_default();
+            let key = key.or_else(|| text.clone()).or_else(|| operands::shown(node)).unwrap_or_default();
             (text, key)
         }
         (None, None) => {
@@ -60,6 +59,8 @@ pub(super) fn read(
         }
     };
     let decided = if standing == Standing::MustNot {
+        // a judge who sees the name alone must not take it for a wish
+        key.insert_str(0, "must not: ");
         Ok(Decided::judge(Some(MUST_NOT)))
     } else {
         decide(node, patterns, remarks)
