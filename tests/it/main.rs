@@ -9,5 +9,6 @@ mod dependencies;
 mod docs;
 mod layouts;
 mod replay_grading;
+mod suites_of_others;
 mod summary;
 mod support;

@@ -37,7 +37,7 @@ pub(super) fn read(report: &mut Report<'_>, root: &Node<'_>, roots: &Roots) -> O
     let skill_name = reader.required_text("", root, "skill_name", SHAPE);
     let common = reader.strings(".common_assertions", root, "common_assertions");
     let scoring = reader.scoring(root);
-    let cases = reader.evals(root, &common);
+    let cases = reader.evals(root, common);
     reader.warn_ungraded(root, &cases);
     Some(Read {
         container: "evals",
