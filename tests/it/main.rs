@@ -11,5 +11,6 @@ mod docs;
 mod generate;
 mod layouts;
 mod replay_grading;
+mod suites_of_others;
 mod summary;
 mod support;
