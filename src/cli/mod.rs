@@ -6,6 +6,7 @@ mod external;
 mod grade;
 mod interrupt;
 mod output;
+mod report;
 mod validate;
 
 use std::ffi::OsString;
@@ -38,6 +39,7 @@ enum Command {
     Validate(validate::ValidateArguments),
     Grade(Box<grade::GradeArguments>),
     Benchmark(Box<benchmark::BenchmarkArguments>),
+    Report(report::ReportArguments),
     #[command(external_subcommand)]
     External(Vec<OsString>),
 }
@@ -48,6 +50,7 @@ pub fn run() -> ExitCode {
         Command::Validate(arguments) => validate::run(arguments),
         Command::Grade(arguments) => grade::run(&arguments),
         Command::Benchmark(arguments) => benchmark::run(*arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::External(words) => external::run(&words),
     }
 }

@@ -11,6 +11,7 @@ pub mod numbers;
 mod ordered;
 mod reliability_json;
 pub mod row;
+pub mod skill_eval;
 pub mod spool;
 pub mod terminal;
 pub mod view;

@@ -14,6 +14,7 @@ mod listing;
 pub mod metrics;
 mod output;
 pub mod sidecar;
+pub mod skill_eval;
 pub mod warning;
 
 pub use directory::{FileProblem, RunDirectory};
