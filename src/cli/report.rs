@@ -139,6 +139,14 @@ impl ReportArguments {
             let runs = numbers::counted(iteration.missing.len(), "planned run is", "planned runs are");
             warn_line(&format!("WARN missing_run: {runs} not there"));
         }
+        if let [first, more @ ..] = iteration.differing().as_slice() {
+            let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+            warn_line(&format!(
+                "WARN benchmark_differs: the record of {} under {}, run {}{more} is not what benchmark.json has; the raw \
+                 rates are those of benchmark.json",
+                first.eval_id, first.configuration, first.run_number
+            ));
+        }
         for warning in iteration.warnings.iter().take(WARNINGS_SHOWN) {
             warn_line(&format!("WARN {}: {warning}", warning.code.code()));
         }

@@ -9,5 +9,6 @@ mod dependencies;
 mod docs;
 mod layouts;
 mod replay_grading;
+mod skill_eval;
 mod summary;
 mod support;

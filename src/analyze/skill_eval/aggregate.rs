@@ -1,5 +1,7 @@
 //! The runner's own figures, aggregated from run records.
 
+use std::collections::HashMap;
+
 use num_traits::Zero;
 use skill_lift_stats::rational::{self, Rational};
 
@@ -65,18 +67,15 @@ pub fn aggregate(iteration: &Iteration) -> Benchmark {
     let runs = &iteration.runs;
     let configurations = &iteration.configurations;
     let manifest = iteration.manifest.clone().unwrap_or_default();
-    let cells: Vec<Vec<Cell>> = iteration
-        .evals
-        .iter()
-        .map(|eval| {
-            let of_eval: Vec<&RunRecord> = runs.iter().filter(|run| run.place.eval_id == eval.id).collect();
-            let of = |configuration: &String| {
-                let runs = of_eval.iter().filter(|run| run.place.configuration == *configuration);
-                cell(&runs.copied().collect::<Vec<_>>())
-            };
-            configurations.iter().map(of).collect()
-        })
-        .collect();
+    let mut of_cell: HashMap<(&str, &str), Vec<&RunRecord>> = HashMap::new();
+    for run in runs {
+        of_cell.entry((&run.place.eval_id, &run.place.configuration)).or_default().push(run);
+    }
+    let cell = |eval: &str, configuration: &str| {
+        cell(of_cell.get(&(eval, configuration)).map(Vec::as_slice).unwrap_or_default())
+    };
+    let cells_of = |id: &str| configurations.iter().map(|name| cell(id, name)).collect();
+    let cells: Vec<Vec<Cell>> = iteration.evals.iter().map(|eval| cells_of(&eval.id)).collect();
     let evals: Vec<EvalRates> = iteration
         .evals
         .iter()
@@ -149,7 +148,7 @@ fn status_counts(runs: &[RunRecord]) -> Vec<(String, u64)> {
 
 fn failures(runs: &[RunRecord]) -> Vec<InfrastructureFailure> {
     let mut failures: Vec<InfrastructureFailure> = Vec::new();
-    let mut positions = std::collections::HashMap::new();
+    let mut positions = HashMap::new();
     for run in runs {
         let status = run.effective_status();
         if status == RunStatus::Ok {

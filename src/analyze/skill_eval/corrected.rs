@@ -272,33 +272,29 @@ fn incomplete(runs: &[RunRecord]) -> Vec<IncompleteRun> {
 }
 
 fn no_assertions(iteration: &Iteration) -> Vec<(String, usize)> {
-    let nothing = |id: &str| {
-        let runs = iteration.runs.iter().filter(|run| run.place.eval_id == id);
-        runs.filter(|run| run.reading.state == GraderState::NoAssertions).count()
-    };
-    let counted = iteration.evals.iter().map(|eval| (eval.id.clone(), nothing(&eval.id)));
-    counted.filter(|(_, runs)| *runs > 0).collect()
+    let mut nothing: HashMap<&str, usize> = HashMap::new();
+    for run in iteration.runs.iter().filter(|run| run.reading.state == GraderState::NoAssertions) {
+        *nothing.entry(&run.place.eval_id).or_default() += 1;
+    }
+    let counted = iteration.evals.iter().map(|eval| (eval.id.clone(), nothing.get(eval.id.as_str())));
+    counted.filter_map(|(id, runs)| Some((id, *runs?))).collect()
 }
 
 fn unpaired(iteration: &Iteration, evals: &[EvalReading], headline: &ArmContrast) -> Vec<UnpairedCell> {
+    let mut of_cell: HashMap<(&str, &str), BTreeMap<UnscoredReason, usize>> = HashMap::new();
+    let reasons = iteration.runs.iter().filter_map(|run| Some((&run.place, run.strict_unscored_reason()?)));
+    for (place, reason) in reasons.chain(iteration.missing.iter().map(|place| (place, UnscoredReason::MissingRun))) {
+        *of_cell.entry((&place.eval_id, &place.configuration)).or_default().entry(reason).or_default() += 1;
+    }
+    let unpaired: HashSet<&String> = headline.unpaired.iter().collect();
     let mut cells = Vec::new();
-    for eval in evals.iter().filter(|eval| headline.unpaired.contains(&eval.id)) {
+    for eval in evals.iter().filter(|eval| unpaired.contains(&eval.id)) {
         for configuration in [&headline.candidate, &headline.baseline] {
-            if eval.rate(configuration).is_some() {
-                continue;
+            if eval.rate(configuration).is_none() {
+                let reasons = of_cell.get(&(eval.id.as_str(), configuration.as_str())).cloned();
+                let reasons = reasons.unwrap_or_else(|| BTreeMap::from([(UnscoredReason::MissingRun, 1)]));
+                cells.push(UnpairedCell { eval_id: eval.id.clone(), configuration: configuration.clone(), reasons });
             }
-            let here = |place: &RunPlace| place.eval_id == eval.id && place.configuration == *configuration;
-            let mut reasons: BTreeMap<UnscoredReason, usize> = BTreeMap::new();
-            for reason in
-                iteration.runs.iter().filter(|run| here(&run.place)).filter_map(|run| run.strict_unscored_reason())
-            {
-                *reasons.entry(reason).or_default() += 1;
-            }
-            let missing = iteration.missing.iter().filter(|place| here(place)).count();
-            if missing > 0 || reasons.is_empty() {
-                *reasons.entry(UnscoredReason::MissingRun).or_default() += missing.max(1);
-            }
-            cells.push(UnpairedCell { eval_id: eval.id.clone(), configuration: configuration.clone(), reasons });
         }
     }
     cells

@@ -1,5 +1,7 @@
 //! What executors used: the runner's means over whatever was captured, and means over scored runs beside them.
 
+use std::collections::HashMap;
+
 use skill_lift_stats::describe;
 
 use crate::runs::skill_eval::{RunMetrics, RunRecord};
@@ -124,12 +126,12 @@ impl MetricReading {
         let scored = |name: &String| {
             (name.clone(), MetricSummary::of(kind, of_configuration(name).filter(|run| run.strict_rate().is_some())))
         };
+        let mut values: HashMap<(&str, &str), Vec<f64>> = HashMap::new();
+        for run in runs.iter().filter(|run| run.strict_rate().is_some()) {
+            values.entry((&run.place.eval_id, &run.place.configuration)).or_default().extend(kind.of(&run.metrics));
+        }
         let paired = arms.and_then(|(candidate, baseline)| {
-            let mean = |eval: &str, configuration: &str| {
-                let runs = of_configuration(configuration).filter(|run| run.place.eval_id == eval);
-                let scored = runs.filter(|run| run.strict_rate().is_some());
-                describe::mean(&scored.filter_map(|run| kind.of(&run.metrics)).collect::<Vec<_>>())
-            };
+            let mean = |eval: &str, configuration: &str| describe::mean(values.get(&(eval, configuration))?);
             let deltas: Vec<f64> =
                 evals.iter().filter_map(|eval| Some(mean(eval, candidate)? - mean(eval, baseline)?)).collect();
             Some(PairedMetric { evals: deltas.len(), mean_delta: describe::mean(&deltas)? })

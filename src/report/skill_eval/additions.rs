@@ -139,7 +139,10 @@ fn checks(corrected: &Corrected) -> Vec<String> {
     let without = corrected.runs.iter().filter(|run| run.without_record && run.status == RunStatus::Ok);
     kind("Scored from verdicts alone, the record is missing", without.map(|run| run_name(&run.place)).collect());
     let odd = corrected.runs.iter().filter(|run| run.notes.contains(&ReadingNote::OddIds));
-    kind("Ids of verdicts written as text, read below but not above", odd.map(|run| run_name(&run.place)).collect());
+    kind(
+        "Verdict ids not written as whole numbers, read for the paired lift but not for the raw rates",
+        odd.map(|run| run_name(&run.place)).collect(),
+    );
     let unknown = checks.source_fixture_unknown.iter().map(|error| plain(error));
     kind("Whether the input files were changed is unknown", unknown.collect());
     lines
@@ -151,7 +154,7 @@ fn incomplete(run: &IncompleteRun) -> String {
             let ids: Vec<String> = missing.iter().map(ToString::to_string).collect();
             let ids = if ids.len() > NAMED { listed(&ids, NAMED) } else { ids.join(", ") };
             let word = if missing.len() == 1 { "assertion" } else { "assertions" };
-            format!("no verdict on {word} {ids}, counted as failed above and left out below")
+            format!("no verdict on {word} {ids}, counted as failed in the raw rates, left out of the paired lift")
         }
         GraderState::GraderConflict => "verdicts contradict each other".to_owned(),
         _ => "no verdict on any assertion".to_owned(),

@@ -1,5 +1,7 @@
 //! The figures of `benchmark.json`, stored or aggregated. Rates are doubles because the format has them so.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use super::field;
@@ -197,14 +199,12 @@ fn figures(root: &Node<'_>) -> Benchmark {
     let runs: Vec<RunRecord> = field::items(root, "runs").iter().filter_map(RunRecord::of_benchmark).collect();
     let overall = pairs(root.get("overall_pass_rate"), |node| rate(Some(node)));
     let evals: Vec<EvalRates> = field::items(root, "evals").iter().filter_map(eval).collect();
-    let mut configurations = field::texts(root, "configs");
     let named = overall.iter().map(|(name, _)| name);
     let of_evals = evals.iter().flat_map(|eval| eval.configurations.iter().map(|(name, _)| name));
-    for name in named.chain(of_evals).chain(runs.iter().map(|run| &run.place.configuration)) {
-        if !configurations.contains(name) {
-            configurations.push(name.clone());
-        }
-    }
+    let asked = field::texts(root, "configs");
+    let mut known = HashSet::new();
+    let all = asked.iter().chain(named).chain(of_evals).chain(runs.iter().map(|run| &run.place.configuration));
+    let configurations: Vec<String> = all.filter(|name| known.insert(*name)).cloned().collect();
     let run_count = field::count(root, "run_count").unwrap_or(runs.len() as u64);
     let scored = runs.iter().filter(|run| run.status == super::RunStatus::Ok).count() as u64;
     let scored_run_count = field::count(root, "scored_run_count").unwrap_or(scored);

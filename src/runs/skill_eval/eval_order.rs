@@ -1,7 +1,7 @@
 //! The order of evals, and which eval a folder belongs to.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::suite_glance::SuiteGlance;
 
@@ -44,6 +44,7 @@ fn slug(name: &str) -> String {
 pub fn folders(suite: &SuiteGlance, selected: &[String]) -> HashMap<String, String> {
     let mut folders = HashMap::new();
     let mut taken: HashMap<String, usize> = HashMap::new();
+    let selected: HashSet<&String> = selected.iter().collect();
     for eval in suite.evals.iter().filter(|eval| selected.is_empty() || selected.contains(&eval.id)) {
         let slug = slug(&eval.name);
         let number = taken.entry(slug.clone()).or_default();

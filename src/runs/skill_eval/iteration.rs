@@ -47,6 +47,9 @@ pub enum IterationError {
         /// The other.
         second: String,
     },
+    /// So many configurations are no comparison.
+    #[error("more than {0} configurations")]
+    TooManyConfigurations(usize),
     /// A directory cannot be listed.
     #[error("cannot list {path}: {message}")]
     List {
@@ -119,12 +122,24 @@ impl Iteration {
         }
 
         let evals = evals_in_order(suite.as_ref(), benchmark.as_ref(), &selected, &runs);
-        let configurations = configurations_in_order(manifest.as_ref(), benchmark.as_ref(), &runs);
+        let configurations = configurations_in_order(manifest.as_ref(), benchmark.as_ref(), &runs)?;
         let mut iteration =
             Self { manifest, benchmark, suite, evals, configurations, runs, missing: Vec::new(), warnings };
         iteration.sort();
         iteration.missing = iteration.find_missing();
         Ok(iteration)
+    }
+
+    /// Runs whose directory says something else than `benchmark.json`.
+    pub fn differing(&self) -> Vec<&RunPlace> {
+        let stored = self.benchmark.iter().flat_map(|stored| &stored.figures.runs);
+        let stored: HashMap<RunKey, &RunRecord> = stored.map(|run| (key(&run.place), run)).collect();
+        let differs = |run: &&RunRecord| {
+            stored.get(&key(&run.place)).is_some_and(|stored| {
+                (&stored.status, stored.pass_rate, stored.counts) != (&run.status, run.pass_rate, run.counts)
+            })
+        };
+        self.runs.iter().filter(differs).map(|run| &run.place).collect()
     }
 
     fn sort(&mut self) {
@@ -144,8 +159,9 @@ impl Iteration {
             return Vec::new();
         };
         let there: HashSet<RunKey> = self.runs.iter().map(|run| key(&run.place)).collect();
-        // the runner allows five; a larger number is no plan but a broken file
-        let repetitions = manifest.runs.filter(|runs| *runs <= MOST_RUNS).unwrap_or(0);
+        // the runner allows five; a much larger plan is a broken file
+        let cells = (self.evals.len() as u64).saturating_mul(manifest.configurations.len() as u64);
+        let repetitions = manifest.runs.filter(|runs| cells.saturating_mul(*runs) <= MOST_PLANNED).unwrap_or(0);
         let mut missing = Vec::new();
         for eval in &self.evals {
             for configuration in &manifest.configurations {
@@ -166,8 +182,11 @@ impl Iteration {
     }
 }
 
-/// More repetitions than any runner of this kind makes.
-const MOST_RUNS: u64 = 1_000;
+/// More runs than any plan of this kind has.
+const MOST_PLANNED: u64 = 1_000_000;
+
+/// More configurations than anybody compares.
+const MOST_CONFIGURATIONS: usize = 100;
 
 type RunKey = (String, String, u64);
 
@@ -284,7 +303,9 @@ fn find_runs(
 /// Names of the real subfolders; links are named in a warning.
 fn subfolders(listing: &Listing, relative: &str, warnings: &mut Vec<RunWarning>) -> Vec<String> {
     let links = listing.entries().iter().filter(|entry| entry.is_link && entry.kind == EntryKind::Directory);
-    for name in links.map(|entry| &entry.name).chain(&listing.refused) {
+    // who opened the iteration itself has named those that lead out of it
+    let refused = if relative.is_empty() { &[][..] } else { &listing.refused };
+    for name in links.map(|entry| &entry.name).chain(refused) {
         warnings.push(RunWarning {
             code: WarningCode::LinkRefused,
             path: if relative.is_empty() { name.clone() } else { format!("{relative}/{name}") },
@@ -376,12 +397,13 @@ fn evals_in_order(
     let there: HashSet<&str> = runs.iter().map(|run| run.place.eval_id.as_str()).collect();
     let stored = benchmark.map(|stored| stored.figures.evals.as_slice()).unwrap_or_default();
     let in_benchmark: HashSet<&str> = stored.iter().map(|eval| eval.eval_id.as_str()).collect();
+    let selection: HashSet<&String> = selected.iter().collect();
     for eval in suite.iter().flat_map(|suite| &suite.evals) {
         // what a partial selection left out is no part of the iteration, nor what was added after a finished one
         let planned = match (benchmark.is_some(), selected.is_empty()) {
             (true, _) => in_benchmark.contains(eval.id.as_str()),
             (false, true) => true,
-            (false, false) => selected.contains(&eval.id),
+            (false, false) => selection.contains(&eval.id),
         };
         if planned || there.contains(eval.id.as_str()) {
             add(&eval.id, &eval.name, &eval.assertions);
@@ -390,11 +412,10 @@ fn evals_in_order(
     for eval in stored {
         add(&eval.eval_id, &eval.eval_name, &[]);
     }
-    let name_of = |id: &str| {
-        runs.iter().find(|run| run.place.eval_id == id).map_or_else(|| id.to_owned(), |run| run.place.eval_name.clone())
-    };
+    let names: HashMap<&str, &str> =
+        runs.iter().map(|run| (run.place.eval_id.as_str(), run.place.eval_name.as_str())).collect();
     for id in selected {
-        add(id, &name_of(id), &[]);
+        add(id, names.get(id.as_str()).copied().unwrap_or(id), &[]);
     }
     let mut others: Vec<&RunPlace> = runs.iter().map(|run| &run.place).collect();
     others.sort_by(|a, b| natural(&a.eval_id, &b.eval_id));
@@ -408,7 +429,7 @@ fn configurations_in_order(
     manifest: Option<&Manifest>,
     benchmark: Option<&StoredBenchmark>,
     runs: &[RunRecord],
-) -> Vec<String> {
+) -> Result<Vec<String>, IterationError> {
     let mut names: Vec<String> = Vec::new();
     let planned = manifest.into_iter().flat_map(|manifest| &manifest.configurations);
     let stored = benchmark.into_iter().flat_map(|stored| &stored.figures.configurations);
@@ -417,10 +438,13 @@ fn configurations_in_order(
     seen.sort_by_key(|name| (arm_rank(name), name.as_str()));
     for name in stored.chain(planned).chain(seen) {
         if !names.contains(name) {
+            if names.len() == MOST_CONFIGURATIONS {
+                return Err(IterationError::TooManyConfigurations(MOST_CONFIGURATIONS));
+            }
             names.push(name.clone());
         }
     }
-    names
+    Ok(names)
 }
 
 /// Configurations of a known meaning before others.

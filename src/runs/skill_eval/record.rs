@@ -189,9 +189,16 @@ impl RunRecord {
     fn of_node(node: &Node<'_>, place: RunPlace, source: RecordSource) -> Self {
         let counts = counts(node);
         let in_range = |rate: &f64| (0.0..=1.0).contains(rate);
+        let scored = field::boolean(node, "scored");
+        let status = match (node.get("status"), scored) {
+            (Some(status), _) => status.as_str().map(RunStatus::of_word),
+            // older records
+            (None, Some(true)) => Some(RunStatus::Ok),
+            (None, _) => None,
+        };
         let mut record = Self {
             place,
-            status: field::text(node, "status").map_or(RunStatus::Unreadable, |word| RunStatus::of_word(&word)),
+            status: status.unwrap_or(RunStatus::Unreadable),
             counts,
             pass_rate: field::number(node, "pass_rate").filter(in_range),
             expectations: expectations(node),
@@ -205,7 +212,7 @@ impl RunRecord {
             // older records; a rate of null is a rate that is not there
             record.pass_rate = counts.and_then(Counts::rate).as_ref().map(rational::to_f64);
         }
-        let denied = field::boolean(node, "scored") == Some(false);
+        let denied = scored == Some(false);
         let has_rate = record.pass_rate.is_some() || counts.is_some_and(|counts| counts.total == 0);
         if record.status == RunStatus::Ok && (denied || !has_rate) {
             record.status = RunStatus::Unreadable;

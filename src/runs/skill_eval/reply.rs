@@ -1,6 +1,7 @@
 //! The grader's answer as it is written: which lists of verdicts stand in it.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use super::spans::try_spans;
 use crate::json::{self, Node};
@@ -50,10 +51,7 @@ pub fn verdict_lists(text: &str) -> Vec<VerdictList> {
         }
     }
     let mut lists = Vec::new();
-    try_spans(whole, |span| {
-        if !mentions_verdicts(span) {
-            return false;
-        }
+    try_spans(whole, &["verdicts", "expectations"], |span| {
         let list = json::parse(span, json::Limits::SIDECAR).ok().and_then(|node| list_of(&node));
         let found = list.is_some();
         lists.extend(list);
@@ -67,12 +65,6 @@ pub fn verdict_lists(text: &str) -> Vec<VerdictList> {
         }));
     }
     lists
-}
-
-/// Whether an object could hold verdicts; most braces of a prose text hold none.
-fn mentions_verdicts(span: &str) -> bool {
-    let has = |word: &[u8]| memchr::memmem::find(span.as_bytes(), word).is_some();
-    has(b"verdicts") || has(b"expectations") || span.contains("\\u")
 }
 
 fn fenced_blocks(text: &str) -> impl Iterator<Item = &str> {
@@ -149,11 +141,20 @@ pub fn without_number(text: &str) -> &str {
     rest.strip_prefix(['.', ')']).map_or(text, str::trim)
 }
 
+/// What a list says about one assertion.
+#[derive(Clone, Copy)]
+pub struct Judgement<'a> {
+    /// The first verdict that is true or false.
+    pub first: Option<(&'a Verdict, bool)>,
+    /// Whether another one says the opposite.
+    pub conflict: bool,
+}
+
 /// The verdicts of a list by what they are about.
 pub struct VerdictIndex<'a> {
-    by_id: HashMap<u64, Vec<&'a Verdict>>,
-    by_text: HashMap<&'a str, Vec<&'a Verdict>>,
-    by_normalised: HashMap<&'a str, Vec<&'a Verdict>>,
+    by_id: HashMap<u64, Judgement<'a>>,
+    by_text: HashMap<&'a str, Judgement<'a>>,
+    by_normalised: HashMap<&'a str, Judgement<'a>>,
 }
 
 impl<'a> VerdictIndex<'a> {
@@ -162,20 +163,29 @@ impl<'a> VerdictIndex<'a> {
         let mut index = Self { by_id: HashMap::new(), by_text: HashMap::new(), by_normalised: HashMap::new() };
         for verdict in &list.verdicts {
             if let VerdictKey::Id(id) = verdict.key {
-                index.by_id.entry(id).or_default().push(verdict);
+                add(&mut index.by_id, id, verdict);
             }
             if let Some(text) = &verdict.text {
-                index.by_text.entry(text).or_default().push(verdict);
-                index.by_normalised.entry(without_number(text)).or_default().push(verdict);
+                add(&mut index.by_text, text, verdict);
+                add(&mut index.by_normalised, without_number(text), verdict);
             }
         }
         index
     }
 
-    /// The verdicts about an assertion: by its position, else by its text, else by its text without numbers.
-    pub fn about(&self, position: u64, text: &str) -> &[&'a Verdict] {
+    /// What is said of an assertion: by its position, else by its text, else by its text without numbers.
+    pub fn about(&self, position: u64, text: &str) -> Option<Judgement<'a>> {
         let found = self.by_id.get(&position).or_else(|| self.by_text.get(text));
-        found.or_else(|| self.by_normalised.get(without_number(text))).map_or(&[], Vec::as_slice)
+        found.or_else(|| self.by_normalised.get(without_number(text))).copied()
+    }
+}
+
+fn add<'a, K: Eq + Hash>(index: &mut HashMap<K, Judgement<'a>>, key: K, verdict: &'a Verdict) {
+    let judgement = index.entry(key).or_insert(Judgement { first: None, conflict: false });
+    match (judgement.first, verdict.passed) {
+        (None, Some(passed)) => judgement.first = Some((verdict, passed)),
+        (Some((_, first)), Some(passed)) => judgement.conflict |= first != passed,
+        (_, None) => {}
     }
 }
 

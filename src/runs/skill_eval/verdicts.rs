@@ -1,10 +1,10 @@
 //! The strict reading of a grader's answer: which assertions it really judged.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use skill_lift_contract::UnscoredReason;
 
-use super::reply::{Verdict, VerdictIndex, VerdictList, verdict_lists};
+use super::reply::{VerdictIndex, VerdictKey, VerdictList, verdict_lists, without_number};
 
 /// What a grader's answer is worth.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,7 +121,8 @@ impl GraderReading {
             reading.verdicts.iter().map(|verdict| verdict.as_ref().map(|verdict| verdict.passed)).collect()
         };
         let outcome = says(&reading);
-        if lists[1..].iter().any(|list| says(&Self::of_list(list, assertions)) != outcome) {
+        let others = &lists[1..];
+        if others.len() > MOST_LISTS || others.iter().any(|list| says(&Self::of_list(list, assertions)) != outcome) {
             reading.state = GraderState::GraderConflict;
         }
         reading
@@ -129,28 +130,24 @@ impl GraderReading {
 
     fn of_list(list: &VerdictList, assertions: &[String]) -> Self {
         let index = VerdictIndex::of(list);
-        let mut used: BTreeSet<*const Verdict> = BTreeSet::new();
         let mut conflict = false;
         let mut missing = Vec::new();
         let mut verdicts = Vec::with_capacity(assertions.len());
         let mut notes = BTreeSet::new();
         for (position, text) in (1_usize..).zip(assertions) {
-            let about = index.about(position as u64, text);
-            used.extend(about.iter().map(|verdict| std::ptr::from_ref(*verdict)));
-            let judged: Vec<(&Verdict, bool)> =
-                about.iter().filter_map(|verdict| Some((*verdict, verdict.passed?))).collect();
-            let Some((first, passed)) = judged.first() else {
+            let judgement = index.about(position as u64, text);
+            let Some((first, passed)) = judgement.and_then(|judgement| judgement.first) else {
                 missing.push(position);
                 verdicts.push(None);
                 continue;
             };
-            conflict |= judged.iter().any(|(_, other)| other != passed);
+            conflict |= judgement.is_some_and(|judgement| judgement.conflict);
             if first.odd_id {
                 notes.insert(ReadingNote::OddIds);
             }
-            verdicts.push(Some(StrictVerdict { passed: *passed, evidence: first.evidence.clone() }));
+            verdicts.push(Some(StrictVerdict { passed, evidence: first.evidence.clone() }));
         }
-        if list.verdicts.iter().any(|verdict| !used.contains(&std::ptr::from_ref(verdict))) {
+        if has_unknown(list, assertions) {
             notes.insert(ReadingNote::UnknownVerdicts);
         }
         if list.bare {
@@ -167,6 +164,19 @@ impl GraderReading {
         };
         Self { state, verdicts, notes }
     }
+}
+
+/// Lists of verdicts beside the first that are compared with it; an answer with more of them tells nothing.
+const MOST_LISTS: usize = 100;
+
+/// Whether a verdict is about nothing that was asked.
+fn has_unknown(list: &VerdictList, assertions: &[String]) -> bool {
+    let texts: HashSet<&str> = assertions.iter().map(|text| without_number(text)).collect();
+    list.verdicts.iter().any(|verdict| {
+        let by_id = matches!(verdict.key, VerdictKey::Id(id) if id > 0 && id <= assertions.len() as u64);
+        let by_text = verdict.text.as_ref().is_some_and(|text| texts.contains(without_number(text)));
+        !by_id && !by_text
+    })
 }
 
 #[cfg(test)]
@@ -209,13 +219,13 @@ mod tests {
     }
 
     #[test]
-    fn ten_megabytes_of_open_braces_take_linear_time() {
+    fn hostile_answers_take_linear_time() {
         let begun = std::time::Instant::now();
-        for unit in ["{", "{\"", "{\"a\": ", "}{", "{\"verdicts\": [", "{}", "```{"] {
-            let text = unit.repeat(10_000_000 / unit.len());
+        for unit in ["{", "{\"", "{\"a\": ", "}{", "{\"verdicts\": [", "{\"verdicts\": 1}", "{}", "```{"] {
+            let text = format!("{}\"verdicts\"", unit.repeat(2_000_000 / unit.len()));
             assert_eq!(read(&text, 1).state, GraderState::GraderIncomplete, "{unit}");
         }
-        // a quadratic search would take days
-        assert!(begun.elapsed().as_secs() < 120);
+        // a quadratic search would take hours
+        assert!(begun.elapsed().as_secs() < 60);
     }
 }
