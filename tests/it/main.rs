@@ -10,5 +10,6 @@ mod docs;
 mod layouts;
 mod replay_grading;
 mod skill_eval;
+mod skill_eval_odd;
 mod summary;
 mod support;

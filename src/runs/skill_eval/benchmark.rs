@@ -236,8 +236,9 @@ fn figures(root: &Node<'_>) -> Benchmark {
     }
 }
 
+/// A rate or a difference of rates; what lies out of their range is none.
 fn rate(node: Option<&Node<'_>>) -> Option<f64> {
-    Some(node?.as_number()?.as_f64()).filter(|rate| rate.is_finite())
+    Some(node?.as_number()?.as_f64()).filter(|rate| (-1.0..=1.0).contains(rate))
 }
 
 fn pairs<T>(node: Option<&Node<'_>>, value: impl Fn(&Node<'_>) -> Option<T>) -> Vec<(String, Option<T>)> {

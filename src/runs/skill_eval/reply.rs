@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use super::spans::try_spans;
-use crate::json::{self, Node};
+use crate::json::{self, JsonErrorKind, Node};
 
 /// What a verdict says it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub struct VerdictList {
 /// Every list of verdicts of an answer: the one of the whole text if it is one value, else all that stand in it.
 pub fn verdict_lists(text: &str) -> Vec<VerdictList> {
     let whole = text.trim();
-    if let Ok(node) = json::parse(whole, json::Limits::SIDECAR) {
+    if let Some(node) = value(whole) {
         let list = list_of(&node);
         if list.is_some() || node.members().is_some() {
             return list.into_iter().collect();
@@ -52,20 +52,33 @@ pub fn verdict_lists(text: &str) -> Vec<VerdictList> {
     }
     let mut lists = Vec::new();
     try_spans(whole, &["verdicts", "expectations"], |span| {
-        let list = json::parse(span, json::Limits::SIDECAR).ok().and_then(|node| list_of(&node));
+        let list = value(span).and_then(|node| list_of(&node));
         let found = list.is_some();
         lists.extend(list);
         found
     });
     if lists.is_empty() {
         // no object: a list may stand in a fenced block
-        lists.extend(fenced_blocks(whole).filter_map(|block| {
-            let node = json::parse(block, json::Limits::SIDECAR).ok()?;
-            bare_list(&node)
-        }));
+        lists.extend(fenced_blocks(whole).filter_map(|block| bare_list(&value(block)?)));
     }
     lists
 }
+
+/// A value as models write it: half of a character that was cut in two spoils the evidence, not the verdict.
+fn value(text: &str) -> Option<Node<'_>> {
+    match json::parse(text, json::Limits::SIDECAR) {
+        Ok(node) => Some(node),
+        Err(error) if error.kind == JsonErrorKind::LoneSurrogate && text.len() <= MOST_REPAIRED => {
+            let document = json::read(text, json::Limits::SIDECAR);
+            let harmless = document.errors.iter().all(|error| error.kind == JsonErrorKind::LoneSurrogate);
+            document.root.filter(|_| harmless)
+        }
+        Err(_) => None,
+    }
+}
+
+/// Longest text that is read in spite of broken characters; each costs memory while it is read.
+const MOST_REPAIRED: usize = 1024 * 1024;
 
 fn fenced_blocks(text: &str) -> impl Iterator<Item = &str> {
     text.split("```").skip(1).step_by(2).map(|block| {
@@ -225,5 +238,13 @@ mod tests {
         assert_eq!(verdict_lists("```json\n[{\"id\": 1, \"passed\": true}]\n```")[0].verdicts.len(), 1);
         assert!(verdict_lists(r#"[{"id": 1, "passed": "yes"}]"#).is_empty());
         assert!(verdict_lists("[]").is_empty());
+    }
+
+    #[test]
+    fn half_a_character_spoils_no_verdict() {
+        let list = &verdict_lists(r#"{"verdicts": [{"id": 1, "passed": true, "evidence": "cut \ud83d"}]}"#)[0];
+        assert_eq!(list.verdicts[0].evidence, "cut \u{fffd}");
+        // the same key twice contradicts itself
+        assert!(verdict_lists(r#"{"verdicts": [{"id": 1, "passed": true, "passed": false}]}"#).is_empty());
     }
 }

@@ -228,4 +228,19 @@ mod tests {
         // a quadratic search would take hours
         assert!(begun.elapsed().as_secs() < 60);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_answer_is_read(answer in r#"([{}"\\\[\]:,1ae\n ]|verdicts|"id":|"passed":true|```){0,60}"#) {
+            read(&answer, 2);
+        }
+
+        #[test]
+        fn a_verdict_in_prose_is_found(before in "[a-z {}.\n]{0,40}", after in "[a-z }.\n]{0,40}") {
+            let answer = format!("{before}\n{{\"verdicts\": [{{\"id\": 1, \"passed\": true}}]}}\n{after}");
+            // a brace before it that is closed after it would make it a part of something else
+            proptest::prop_assume!(!after.contains('}') || !before.contains('{'));
+            proptest::prop_assert_eq!(read(&answer, 1).state, GraderState::Scored);
+        }
+    }
 }
