@@ -7,6 +7,7 @@ mod grade;
 mod input;
 mod interrupt;
 mod output;
+mod report;
 mod suite;
 mod validate;
 
@@ -41,6 +42,7 @@ enum Command {
     Grade(Box<grade::GradeArguments>),
     Benchmark(Box<benchmark::BenchmarkArguments>),
     Suite(suite::SuiteArguments),
+    Report(report::ReportArguments),
     #[command(external_subcommand)]
     External(Vec<OsString>),
 }
@@ -52,6 +54,7 @@ pub fn run() -> ExitCode {
         Command::Grade(arguments) => grade::run(&arguments),
         Command::Benchmark(arguments) => benchmark::run(*arguments),
         Command::Suite(arguments) => suite::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::External(words) => external::run(&words),
     }
 }

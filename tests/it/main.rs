@@ -11,6 +11,8 @@ mod docs;
 mod generate;
 mod layouts;
 mod replay_grading;
+mod skill_eval;
+mod skill_eval_odd;
 mod suites_of_others;
 mod summary;
 mod support;
