@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use skill_lift_contract::UnscoredReason;
 
+use super::facts::{Regraded, RunFlag};
 use super::join::JoinMethod;
-use super::run::{Regraded, RunFlag};
 use crate::grade::outcome::Outcome;
 use crate::grade::run::GradedRun;
 use crate::runs::workspace::Layout;
