@@ -13,7 +13,6 @@ use skill_lift_contract::ContentDigest;
 use super::input::Input;
 use super::interrupt;
 use super::output::{Color, fail, message_style, usage, warn_line};
-use crate::analyze::table::Baseline;
 use crate::grade::{GradeOptions, Unobserved};
 use crate::judge::Verdicts;
 use crate::pipeline::{
@@ -262,8 +261,8 @@ pub struct Graded<R> {
     pub rows: R,
     /// The selected arms.
     pub variants: Vec<String>,
-    /// What the skill's arm is compared with.
-    pub baseline: Baseline,
+    /// What was graded.
+    pub input: Input,
     /// Top of the report.
     pub head: ReportHead,
     /// Where it comes from; options of the command can be added.
@@ -368,7 +367,7 @@ impl Common {
             incomplete_judge_results: verdicts.incomplete().len(),
             blocks_missing: &[],
         };
-        Ok(Graded { evaluated, rows, baseline: input.baseline(&variants), variants, head, provenance })
+        Ok(Graded { evaluated, rows, variants, input, head, provenance })
     }
 
     /// What the user named.

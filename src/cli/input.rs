@@ -4,8 +4,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::output::fail;
+use crate::analyze::Analysis;
+use crate::analyze::benchmark_file::CheckedBenchmark;
 use crate::analyze::table::Baseline;
-use crate::pipeline::cases_of_tree;
+use crate::grade::stored::StoredTree;
+use crate::pipeline::{TreeCases, cases_of_tree};
 use crate::runs::workspace::{Workspace, WorkspaceOptions};
 use crate::suite::{Dialect, Suite};
 
@@ -40,6 +43,25 @@ impl Input {
             Self::Workspace { .. } if !has(Baseline::WithoutSkill) && has(Baseline::OldSkill) => Baseline::OldSkill,
             Self::Workspace { .. } | Self::Runs(_) => Baseline::WithoutSkill,
         }
+    }
+
+    /// The benchmark file of a workspace, held against its verdicts.
+    pub fn check_benchmark(&self, analysis: &Analysis, stored: &StoredTree) -> Option<CheckedBenchmark> {
+        let Self::Workspace { workspace, suite, implied } = self else { return None };
+        let (file, claims) = workspace.benchmark_file()?;
+        let cases = match implied {
+            true => TreeCases::of_tree(&suite.cases),
+            false => TreeCases::of_suite(workspace, suite.cases.iter().collect()),
+        };
+        let mut names: Vec<Vec<String>> = cases.cases.iter().map(|case| vec![case.id.clone()]).collect();
+        for (eval, case) in workspace.evals.iter().zip(&cases.case_of_eval) {
+            if let Some(names) = case.and_then(|case| names.get_mut(case)) {
+                let metadata = eval.metadata.as_ref().and_then(|metadata| metadata.name.clone());
+                names.extend(eval.eval_id.iter().cloned().chain([eval.name.clone()]).chain(metadata));
+            }
+        }
+        let lift = analysis.inference.overall.test.estimate.as_ref();
+        Some(CheckedBenchmark::of(file, claims, &analysis.table, &names, lift, &stored.texts))
     }
 
     /// Whether a file of the suite was read.

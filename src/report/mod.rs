@@ -21,5 +21,6 @@ pub mod words;
 pub use benchmark_json::{Provenance, ReportHead, begin_grading, end_grading, write_benchmark};
 pub use judge_tasks::TaskContext;
 pub use spool::{RowArray, RowSpool, RowWriter};
+pub use stored_json::StoredSource;
 pub use terminal::{Style, render};
 pub use view::SummaryView;

@@ -318,6 +318,7 @@ fn row(
         recorded: Some(Box::new(Recorded {
             file: file.to_owned(),
             pointer: verdict.pointer.clone(),
+            text: verdict.text.clone(),
             joined: joined.map(|(_, method)| method),
         })),
     }
