@@ -253,6 +253,10 @@ fn every_warning_has_its_code_and_place() {
             ("expectation_count", "/0/num_expectations"),
         ),
         (
+            r#"{"common_assertions": "x", "test_cases": [{"id": 1, "prompt": "p", "expect": ["b"]}]}"#.to_owned(),
+            ("assertions_not_a_list", ""),
+        ),
+        (
             with_assertions(&json!([{"text": "t", "passed": true, "evidence": ""}])),
             ("verdict_in_suite_ignored", "/evals/0/assertions/0"),
         ),
@@ -339,7 +343,7 @@ fn assertions_that_are_lost_are_never_green() {
         lines,
         [
             "OK: s — 2 cases, 1 assertion (skill-creator)",
-            "ungraded: 1 of 2 cases: they have no assertion and neither pass nor fail",
+            "ungraded: 1 of 2 cases (no assertion: neither passed nor failed)",
             "graded offline: 1 assertion",
             "need a judge: 0 assertions",
         ]
@@ -389,6 +393,18 @@ fn keys_of_skill_eval_are_closed_and_all_problems_are_listed_in_order() {
     ];
     let expected: Vec<String> = expected.iter().map(|line| format!("FAIL: evals/s/evals.json{line}")).collect();
     assert_eq!(said.lines("FAIL: "), expected);
+}
+
+#[test]
+fn an_eval_without_assertions_is_named() {
+    let workspace = Workspace::new();
+    let suite = json!({"skill_name": "s", "common_assertions": [], "evals": [{"id": "a", "prompt": "p"}]});
+    workspace.write("evals/s/evals.json", suite.to_string());
+    let said = workspace.run(&["validate", "evals/s/evals.json"]);
+    assert_eq!(said.code, 0);
+    let line = "WARN evals/s/evals.json.evals: evals without an assertion, which neither pass nor fail: 1 of 1 (a); \
+                write what a good answer does under `expectations`";
+    assert_eq!(said.lines("WARN"), [line]);
 }
 
 #[test]

@@ -104,7 +104,7 @@ impl<'s> SuiteCounts<'s> {
         let (cases, assertions) =
             (counted(self.cases, "case", "cases"), counted(self.assertions, "assertion", "assertions"));
         writeln!(out, "OK: {name} — {cases}, {assertions} ({})", self.dialect)?;
-        let neither = if self.ungraded_cases > 0 { ": they have no assertion and neither pass nor fail" } else { "" };
+        let neither = if self.ungraded_cases > 0 { " (no assertion: neither passed nor failed)" } else { "" };
         writeln!(out, "ungraded: {} of {cases}{neither}", self.ungraded_cases)?;
         let offline = self.class(AssertionClass::Deterministic);
         writeln!(out, "graded offline: {}", counted(offline, "assertion", "assertions"))?;

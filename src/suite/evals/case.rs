@@ -112,6 +112,8 @@ impl CaseReader<'_, '_> {
             prompt: found.map(|(_, prompt)| prompt.to_owned()),
             files: read_files(node, say),
             assertions,
+            // what a judge sees of it
+            expected_behavior: expected.iter().cloned().collect(),
             expected_output: expected,
             // every program that reads eval sets of the forge takes an absent key for `true`
             should_trigger: written_trigger.or((self.dialect == Dialect::SkillForge).then_some(true)),
