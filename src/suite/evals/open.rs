@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::case::{CaseReader, id_problem, unknown_keys, written_id};
+use super::case::{CaseReader, MeantLists, id_problem, unknown_keys, written_id};
 use super::collect;
 use super::container::{self, Container, prompt};
 use super::files::{Found, Roots};
@@ -80,7 +80,13 @@ pub(super) fn read(sink: &mut Sink<'_, '_>, root: &Node<'_>, roots: &Roots, dial
     }
     check_common(sink, common, &patterns);
     let mut suite = Cases { sink, roots, ids: HashMap::new() };
-    let reader = CaseReader { dialect, patterns: &patterns, common, is_query: container.word == "queries" };
+    let reader = CaseReader {
+        dialect,
+        patterns: &patterns,
+        common,
+        is_query: container.word == "queries",
+        meant_lists: MeantLists::default(),
+    };
     let cases = suite.read(&container, &reader);
     suite.check_ids();
     warn_top(sink, root, &container, &cases);
