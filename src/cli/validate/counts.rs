@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use skill_lift_text::screen::visible;
 
-use crate::report::numbers::counted;
+use crate::report::numbers::{count, counted};
 use crate::suite::{AssertionClass, Dialect, Suite};
 
 /// The counts of a suite of a dialect that leaves the shape of assertions open.
@@ -104,8 +104,8 @@ impl<'s> SuiteCounts<'s> {
         let (cases, assertions) =
             (counted(self.cases, "case", "cases"), counted(self.assertions, "assertion", "assertions"));
         writeln!(out, "OK: {name} — {cases}, {assertions} ({})", self.dialect)?;
-        let neither = if self.ungraded_cases > 0 { ": they have no assertion and neither pass nor fail" } else { "" };
-        writeln!(out, "ungraded: {} of {cases}{neither}", self.ungraded_cases)?;
+        let neither = if self.ungraded_cases > 0 { " (no assertion: neither passed nor failed)" } else { "" };
+        writeln!(out, "ungraded: {} of {cases}{neither}", count(self.ungraded_cases))?;
         let offline = self.class(AssertionClass::Deterministic);
         writeln!(out, "graded offline: {}", counted(offline, "assertion", "assertions"))?;
         writeln!(out, "need a judge: {}", counted(self.class(AssertionClass::Judge), "assertion", "assertions"))?;
