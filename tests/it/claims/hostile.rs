@@ -227,6 +227,24 @@ fn rates_that_are_none_are_unscored_and_not_zero() {
     );
 }
 
+#[test]
+fn a_row_that_says_it_is_no_score_is_none() {
+    let row = json!({"eval_id": 1, "configuration": "with_skill", "pass_rate": 1, "scored": false, "status": "odd"});
+    assert_eq!(claims(&flat(&[row])).rows[0].rate.reasons(), [NotScored::Stated("odd".to_owned())]);
+}
+
+#[test]
+fn counts_contradict_verdicts_only_when_both_count_the_same_assertions() {
+    let notes = |total: u32| {
+        let verdicts = json!([{"text": "t", "passed": true}, {"text": "u", "passed": false}]);
+        let row =
+            json!({"eval_id": 1, "configuration": "with_skill", "passed": 2, "total": total, "expectations": verdicts});
+        claims(&flat(&[row])).note(NoteCode::SummaryContradictsEntries).map(|note| note.detail.clone())
+    };
+    assert_eq!(notes(2).as_deref(), Some("2/2, verdicts 1/2"));
+    assert_eq!(notes(3), None, "the list may be cut");
+}
+
 /// Ten trials, token use only as a sum: no run has a share of it.
 #[test]
 fn token_use_that_is_only_a_sum_is_never_divided() {
