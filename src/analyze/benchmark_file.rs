@@ -32,21 +32,22 @@ impl CheckedBenchmark {
         lift: Option<&Rational>,
         texts: &BTreeSet<String>,
     ) -> Self {
-        let rates = rates(table, names);
-        let gradings = Gradings { rates: &rates, lift, texts };
+        let (rates, cells) = rates(table, names);
+        let gradings = Gradings { rates: &rates, cells, lift, texts };
         let contradictions = claims.as_ref().map(|claims| claims::check(claims, &gradings)).unwrap_or_default();
         Self { file, claims, contradictions }
     }
 }
 
-/// Mean rate of the scored runs of each case and arm, under every name of the case.
-fn rates(table: &RunTable, names: &[Vec<String>]) -> BTreeMap<(String, String), Rational> {
+/// Mean rate of the scored runs of each case and arm, under every name of the case; and how many there are.
+fn rates(table: &RunTable, names: &[Vec<String>]) -> (BTreeMap<(String, String), Rational>, usize) {
     let mut runs: BTreeMap<(u32, u32), Vec<Rational>> = BTreeMap::new();
     for run in table.runs.iter().filter(|run| run.scorable) {
         if let Some(rate) = run.objective {
             runs.entry((run.order.case, run.order.variant)).or_default().push(rate.value());
         }
     }
+    let cells = runs.len();
     let mut rates = BTreeMap::new();
     for ((case, variant), values) in runs {
         let Some(mean) = rational::mean(&values) else { continue };
@@ -54,5 +55,5 @@ fn rates(table: &RunTable, names: &[Vec<String>]) -> BTreeMap<(String, String), 
             rates.insert((name.clone(), table.variant(variant).to_owned()), mean.clone());
         }
     }
-    rates
+    (rates, cells)
 }

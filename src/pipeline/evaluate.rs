@@ -262,7 +262,7 @@ pub(super) struct Collector<'a> {
     pub(super) warnings: WarningLog,
     scorable: usize,
     deferred: usize,
-    duplicates_dropped: usize,
+    pub(super) duplicates_dropped: usize,
     pub(super) done: usize,
 }
 

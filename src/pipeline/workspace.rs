@@ -118,6 +118,7 @@ pub fn evaluate_workspace(
     let workspace = request.workspace;
     let on_duplicate = workspace.options().on_duplicate;
     let mut collector = Collector::new(rows, &request.cases.cases, request.frames, on_duplicate);
+    collector.duplicates_dropped = workspace.duplicates_dropped();
     collector.digest.extend(workspace.digests().to_vec());
     collector.warnings.extend(workspace.warnings().iter().cloned().chain(unknown_cases(request)));
     let mut tree = StoredTree::default();

@@ -16,3 +16,5 @@ mod skill_eval_odd;
 mod suites_of_others;
 mod summary;
 mod support;
+mod workspaces;
+mod workspaces_recorded;

@@ -194,7 +194,7 @@ fn a_benchmark_is_held_against_the_gradings_of_its_tree() {
         .into();
     let texts = BTreeSet::from(["t".to_owned()]);
     let graded = share(1, 3);
-    let gradings = Gradings { rates: &rates, lift: Some(&graded), texts: &texts };
+    let gradings = Gradings { rates: &rates, cells: rates.len(), lift: Some(&graded), texts: &texts };
     let found = |file: &Value| -> Vec<(ContradictionCode, String, String, String)> {
         let shown = |c: skill_lift::runs::claims::Contradiction| (c.code, c.subject, c.claimed, c.found);
         check(&claims(file), &gradings).into_iter().map(shown).collect()
@@ -222,7 +222,7 @@ fn a_benchmark_is_held_against_the_gradings_of_its_tree() {
     let subjects: Vec<_> = disagrees.iter().map(|(_, subject, claimed, _)| (&**subject, &**claimed)).collect();
     assert_eq!(subjects, [("1, without_skill", "0.5"), ("lift", "0.5")]);
 
-    let other = json!({"runs": [{"eval_id": "a", "configuration": "with_skill", "expectations": [{"text": "u", "passed": true}]}]});
+    let other = json!({"runs": [{"eval_id": "a", "configuration": "without_skill", "expectations": [{"text": "u", "passed": true}]}]});
     assert_eq!(found(&other)[0].0, ContradictionCode::BenchmarkOfAnotherSuite);
     assert_eq!(ContradictionCode::BenchmarkOfAnotherSuite.code(), "benchmark_of_another_suite");
 }
