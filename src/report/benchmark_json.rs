@@ -422,7 +422,8 @@ pub fn write_benchmark(
     if let Some(source) = stored {
         members.member("stored_verdicts", &StoredBlock::of(source, WITH_SKILL, table.baseline.variant()))?;
     }
-    members.member("inference", &inference_json::block(&analysis.inference, diagnostics.blocked, minimum))?;
+    let blocked = analysis.inference_pairing().diagnostics(|_| true).blocked;
+    members.member("inference", &inference_json::block(&analysis.inference, &analysis.sanity, blocked, minimum))?;
     members.member("tool", &Tool { name: "skill-lift", version: provenance.tool_version, compat: "0.6" })?;
     members.member("provenance", provenance)?;
     members.close()

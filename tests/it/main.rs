@@ -11,6 +11,7 @@ mod docs;
 mod generate;
 mod layouts;
 mod replay_grading;
+mod replay_reading;
 mod skill_eval;
 mod skill_eval_odd;
 mod suites_of_others;

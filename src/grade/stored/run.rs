@@ -149,6 +149,8 @@ pub fn grade_stored(
         effort: None,
         digests,
         warnings,
+        contamination: None,
+        skill_loaded: facts.skill_loaded,
         stored: Some(Box::new(facts)),
     }
 }
