@@ -16,7 +16,8 @@ use super::output::{Color, fail, message_style, usage, warn_line};
 use crate::grade::{GradeOptions, Unobserved};
 use crate::judge::Verdicts;
 use crate::pipeline::{
-    Evaluated, Products, Request, TreeCases, WarningLog, WorkspaceRequest, evaluate, evaluate_workspace,
+    Evaluated, Products, Request, RunsSource, TreeCases, WarningLog, WorkspaceRequest, evaluate, evaluate_workspace,
+    variants_of,
 };
 use crate::report::numbers::counted;
 use crate::report::{Provenance, ReportHead, RowWriter};
@@ -310,23 +311,37 @@ impl Common {
             bar.set_position(done as u64);
         };
         let grade = self.grade_options(&limits);
+        let native = |suite: &Suite, runs: RunsSource<'_>, variants: Vec<String>, rows: &mut R| {
+            let request = Request {
+                suite,
+                runs,
+                split,
+                variants: variants.clone(),
+                index: IndexOptions { on_duplicate, limits, ..IndexOptions::default() },
+                grade: grade.clone(),
+                verdicts: &verdicts,
+                products,
+                progress: Some(&progress),
+            };
+            evaluate(&request, rows).map(|evaluated| (evaluated, variants))
+        };
         let evaluated = match &input {
             Input::Runs(suite) => {
                 let variants = if asked.is_empty() { suite.variants.clone() } else { asked.clone() };
-                let request = Request {
-                    suite,
-                    runs: self.runs(),
-                    split,
-                    variants: variants.clone(),
-                    index: IndexOptions { on_duplicate, limits },
-                    grade,
-                    verdicts: &verdicts,
-                    products,
-                    progress: Some(&progress),
-                };
-                evaluate(&request, &mut rows).map(|evaluated| (evaluated, variants))
+                native(suite, RunsSource::Tree(self.runs()), variants, &mut rows)
+            }
+            Input::Workspace { workspace, suite, .. } if !workspace.has_verdicts() => {
+                let cases = suite.cases_of(split).filter(|case| !case.is_trigger()).collect();
+                let variants = variants_of(workspace, asked);
+                let index = workspace.run_index(&TreeCases::of_suite(workspace, cases).case_of_eval, &variants);
+                native(suite, RunsSource::Index(&index), variants, &mut rows)
             }
             Input::Workspace { workspace, suite, implied } => {
+                if products.judge_tasks || products.grading_files {
+                    return Err(fail(
+                        "this workspace holds verdicts: --judge-tasks and --write-grading-files are for runs without any",
+                    ));
+                }
                 let cases = match implied {
                     true => TreeCases::of_tree(&suite.cases),
                     false => TreeCases::of_suite(workspace, suite.cases_of(split).collect()),

@@ -28,6 +28,14 @@ pub enum Input {
 }
 
 impl Input {
+    /// The folder that the paths of runs are relative to; `named` is the one that the user named.
+    pub fn runs_root<'a>(&'a self, named: &'a Path) -> &'a Path {
+        match self {
+            Self::Runs(_) => named,
+            Self::Workspace { workspace, .. } => workspace.root(),
+        }
+    }
+
     /// The suite, named or implied.
     pub fn suite(&self) -> &Suite {
         match self {

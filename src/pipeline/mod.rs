@@ -11,7 +11,7 @@ mod tests;
 mod warnings;
 mod workspace;
 
-pub use evaluate::{Evaluated, EvaluationError, FrameChoice, Products, Request, evaluate};
+pub use evaluate::{Evaluated, EvaluationError, FrameChoice, Products, Request, RunsSource, evaluate};
 pub use products::{GradingFiles, GradingFilesWritten, JudgeTasks};
 pub use warnings::WarningLog;
-pub use workspace::{TreeCases, WorkspaceRequest, cases_of_tree, evaluate_workspace, grade_workspace};
+pub use workspace::{TreeCases, WorkspaceRequest, cases_of_tree, evaluate_workspace, grade_workspace, variants_of};

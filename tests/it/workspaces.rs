@@ -400,7 +400,8 @@ fn the_latest_of_several_iterations_is_read_and_the_others_are_named() {
 #[cfg(unix)]
 #[test]
 fn links_out_of_the_workspace_are_not_followed() {
-    let workspace = workspace(&[("eval-1/with_skill/timing.json", "{}")]);
+    let workspace =
+        workspace(&[("eval-1/with_skill/timing.json", "{}"), ("eval-2/with_skill/grading.json", &grading(&[true]))]);
     workspace.write("secret.json", grading(&[true]));
     std::os::unix::fs::symlink(
         workspace.path().join("secret.json"),
@@ -410,7 +411,8 @@ fn links_out_of_the_workspace_are_not_followed() {
     workspace.write("outside/with_skill/grading.json", grading(&[true]));
     std::os::unix::fs::symlink(workspace.path().join("outside"), workspace.path().join("w/eval-9")).unwrap();
     let (report, warnings) = workspace_said(&workspace);
-    assert_eq!(rows(&report), [row("eval-1", "with_skill", 1, None, &["missing_grading"])]);
+    assert_eq!(rows(&report)[0], row("eval-1", "with_skill", 1, None, &["missing_grading"]));
+    assert_eq!(rows(&report).len(), 2);
     assert!(warnings.contains("WARN link_refused: "), "{warnings}");
 }
 
@@ -476,4 +478,84 @@ fn a_suite_beside_a_workspace_gives_the_cases_and_their_order() {
     );
     assert_eq!(report["skill_name"], "s");
     assert!(report["provenance"]["suite_sha256"].is_string());
+}
+
+#[test]
+fn a_workspace_without_any_verdict_is_graded_by_the_checks_that_need_no_judge() {
+    let metadata = json!({"eval_id": 3, "prompt": "p", "assertions": [
+        {"name": "says-yes", "type": "contains", "value": "yes"},
+        "starts with 'Yes'",
+        "Is kind to the reader.",
+    ]});
+    let files = [
+        ("the-task/eval_metadata.json", metadata.to_string()),
+        ("the-task/with_skill/outputs/answer.md", "Yes, of course.".to_owned()),
+        ("the-task/with_skill/outputs/transcript.md", "no".to_owned()),
+        ("the-task/without_skill/run-1/outputs/answer.txt", "Never.".to_owned()),
+        ("the-task/without_skill/run-2/outputs/answer.txt", "Oh, yes.".to_owned()),
+    ];
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    let workspace = workspace(&files);
+    let report = workspace.report(&[]);
+    assert_eq!(
+        rows(&report),
+        [
+            row("eval-3", "with_skill", 1, Some(1.0), &[]),
+            row("eval-3", "without_skill", 1, Some(0.0), &[]),
+            row("eval-3", "without_skill", 2, Some(0.5), &[]),
+        ]
+    );
+    assert_eq!(report["results"][0]["deferred_judge_tasks"], 1);
+    assert_eq!(report["results"][0]["run_base"], "w/the-task/with_skill");
+    let tasks = workspace.run(&["grade", "w", "--judge-tasks", "tasks.jsonl", "--out", "grades.json"]);
+    assert_eq!(tasks.code, 0, "{tasks:#?}");
+    let tasks = std::fs::read_to_string(workspace.path().join("tasks.jsonl")).unwrap();
+    assert_eq!(tasks.lines().count(), 3);
+    assert!(tasks.contains("Is kind to the reader."));
+}
+
+#[test]
+fn a_file_of_verdicts_may_be_anything_and_nothing_breaks() {
+    let deep = format!("{}1{}", "[".repeat(5000), "]".repeat(5000));
+    let wide = format!("{{\"expectations\": [{}]}}", vec![r#"{"text":"t","passed":true}"#; 20_000].join(","));
+    let texts = [
+        "",
+        "null",
+        "3",
+        "[]",
+        "{}",
+        "\"x\"",
+        "{\"expectations\": {}}",
+        "{\"expectations\": [1, null, []]}",
+        "{\"expectations\": [{\"text\": \"t\"}]}",
+        "{\"runs\": [[]]}",
+        "{\"with_skill\": [{\"expectations\": []}]}",
+        "{\"eval_id\": {}, \"run_type\": 7, \"expectations\": []}",
+        "{\"summary\": 3, \"expectations\": []}",
+        "\u{0}",
+        "{\"expectations\": [{\"text\": \"\\ud800\", \"passed\": true}]}",
+        &deep,
+        &wide,
+    ];
+    let paths: Vec<String> = (0..texts.len()).map(|index| format!("eval-{index}/with_skill/grading.json")).collect();
+    let files: Vec<(&str, &str)> = paths.iter().map(String::as_str).zip(texts).collect();
+    let (report, _) = workspace_said(&workspace(&files));
+    let found = rows(&report);
+    assert_eq!(found.len(), texts.len());
+    // all but the last one, which has 20,000 verdicts, have no score and say why
+    let (last, others) = found.split_last().unwrap();
+    assert_eq!(last.3, Some(1.0));
+    assert!(others.iter().all(|row| row.3.is_none() && row.4.len() == 1), "{others:?}");
+}
+
+#[test]
+fn names_from_a_workspace_cannot_command_a_terminal() {
+    let name = "eval-\u{1b}]0;x\u{7}\u{1b}[2J";
+    let workspace = workspace(&[(
+        &format!("{name}/with_skill/grading.json"),
+        "{\"expectations\": [{\"text\": \"t\", \"passed\": 1}]}",
+    )]);
+    let said = workspace.run(&["benchmark", "w", "--format", "table"]);
+    assert_eq!(said.code, 0);
+    assert!(!said.stdout.contains('\u{1b}') && !said.stderr.contains('\u{1b}'), "{said:#?}");
 }
