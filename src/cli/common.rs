@@ -10,20 +10,19 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use skill_lift_contract::ContentDigest;
 
-use super::input::Input;
 use super::interrupt;
 use super::output::{Color, fail, message_style, usage, warn_line};
 use crate::grade::{GradeOptions, Unobserved};
 use crate::judge::Verdicts;
 use crate::pipeline::{
-    Evaluated, Products, Request, RunsSource, TreeCases, WarningLog, WorkspaceRequest, evaluate, evaluate_workspace,
-    variants_of,
+    Evaluated, Input, Products, Request, RunsSource, TreeCases, WarningLog, WorkspaceRequest, evaluate,
+    evaluate_workspace, variants_of,
 };
 use crate::report::numbers::counted;
 use crate::report::{Provenance, ReportHead, RowWriter};
 use crate::runs::index::shown_path;
 use crate::runs::workspace::{LayoutChoice, WorkspaceOptions};
-use crate::runs::{IndexOptions, Limits, OnDuplicate};
+use crate::runs::{IndexOptions, LayoutError, Limits, OnDuplicate};
 use crate::suite::render::print_failures;
 use crate::suite::{LoadOptions, Loaded, Split, Suite, load};
 
@@ -393,12 +392,12 @@ impl Common {
             limits: self.limits.limits(),
         };
         match &self.runs {
-            None if self.suite.is_dir() => Input::of_workspace(&self.suite, options),
+            None if self.suite.is_dir() => Input::of_workspace(&self.suite, options).map_err(fail_each),
             None => Err(usage("the following required arguments were not provided:\n  --runs <DIR>")),
             Some(_) if self.suite.is_dir() => {
                 Err(fail(&format!("{} is a folder: with --runs, name the suite file", self.suite.display())))
             }
-            Some(runs) => Input::of_suite(self.load()?, runs, options),
+            Some(runs) => Input::of_suite(self.load()?, runs, options).map_err(fail_each),
         }
     }
 
@@ -541,6 +540,15 @@ fn fail_layout(warnings: &WarningLog) -> ExitCode {
         if count > kept.len() {
             code = fail(&format!("{}: … and {} more", kind.code(), count - kept.len()));
         }
+    }
+    code
+}
+
+/// Prints why a tree is refused.
+pub fn fail_each(errors: Vec<LayoutError>) -> ExitCode {
+    let mut code = ExitCode::FAILURE;
+    for error in errors {
+        code = fail(&error.to_string());
     }
     code
 }

@@ -14,6 +14,7 @@ pub mod row;
 pub mod skill_eval;
 pub mod spool;
 mod stored_json;
+pub mod suite_counts;
 pub mod terminal;
 pub mod view;
 pub mod words;
@@ -22,5 +23,6 @@ pub use benchmark_json::{Provenance, ReportHead, begin_grading, end_grading, wri
 pub use judge_tasks::TaskContext;
 pub use spool::{RowArray, RowSpool, RowWriter};
 pub use stored_json::StoredSource;
+pub use suite_counts::SuiteCounts;
 pub use terminal::{Style, render};
 pub use view::SummaryView;

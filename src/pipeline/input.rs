@@ -1,14 +1,13 @@
 //! What the user named: a suite with the folder of its runs, or a workspace that says itself what its cases are.
 
 use std::path::Path;
-use std::process::ExitCode;
 
-use super::output::fail;
+use super::workspace::{TreeCases, cases_of_tree};
 use crate::analyze::Analysis;
 use crate::analyze::benchmark_file::CheckedBenchmark;
 use crate::analyze::table::Baseline;
 use crate::grade::stored::StoredTree;
-use crate::pipeline::{TreeCases, cases_of_tree};
+use crate::runs::LayoutError;
 use crate::runs::workspace::{Workspace, WorkspaceOptions};
 use crate::suite::{Dialect, Suite};
 
@@ -78,29 +77,25 @@ impl Input {
     }
 
     /// A workspace alone.
-    pub fn of_workspace(path: &Path, options: WorkspaceOptions) -> Result<Self, ExitCode> {
-        let workspace = open(path, options)?;
+    ///
+    /// # Errors
+    /// Those of [`Workspace::open`].
+    pub fn of_workspace(path: &Path, options: WorkspaceOptions) -> Result<Self, Vec<LayoutError>> {
+        let workspace = Workspace::open(path, options)?;
         let suite = implied_suite(&workspace);
         Ok(Self::Workspace { workspace: Box::new(workspace), suite, implied: true })
     }
 
     /// A suite with the folder of its runs, which may be a workspace.
-    pub fn of_suite(suite: Suite, runs: &Path, options: WorkspaceOptions) -> Result<Self, ExitCode> {
+    ///
+    /// # Errors
+    /// Those of [`Workspace::open`].
+    pub fn of_suite(suite: Suite, runs: &Path, options: WorkspaceOptions) -> Result<Self, Vec<LayoutError>> {
         if suite.dialect == Dialect::SharedBenchmark || !Workspace::is_one(runs) {
             return Ok(Self::Runs(suite));
         }
-        Ok(Self::Workspace { workspace: Box::new(open(runs, options)?), suite, implied: false })
+        Ok(Self::Workspace { workspace: Box::new(Workspace::open(runs, options)?), suite, implied: false })
     }
-}
-
-fn open(path: &Path, options: WorkspaceOptions) -> Result<Workspace, ExitCode> {
-    Workspace::open(path, options).map_err(|errors| {
-        let mut code = ExitCode::FAILURE;
-        for error in errors {
-            code = fail(&error.to_string());
-        }
-        code
-    })
 }
 
 fn implied_suite(workspace: &Workspace) -> Suite {
