@@ -2,6 +2,7 @@
 
 mod benchmark;
 mod common;
+mod doctor;
 mod external;
 mod grade;
 mod interrupt;
@@ -42,6 +43,7 @@ enum Command {
     Benchmark(Box<benchmark::BenchmarkArguments>),
     Suite(suite::SuiteArguments),
     Report(report::ReportArguments),
+    Doctor(doctor::DoctorArguments),
     #[command(external_subcommand)]
     External(Vec<OsString>),
 }
@@ -54,6 +56,7 @@ pub fn run() -> ExitCode {
         Command::Benchmark(arguments) => benchmark::run(*arguments),
         Command::Suite(arguments) => suite::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::External(words) => external::run(&words),
     }
 }

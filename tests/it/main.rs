@@ -8,6 +8,7 @@ mod corpus;
 mod demo;
 mod dependencies;
 mod docs;
+mod doctor;
 mod generate;
 mod layouts;
 mod replay_grading;
