@@ -2,6 +2,7 @@
 
 mod benchmark;
 mod common;
+mod dialect;
 mod doctor;
 mod external;
 mod grade;

@@ -38,6 +38,8 @@ pub struct WorkspaceOptions {
     pub on_duplicate: OnDuplicate,
     /// Which of two directories with the same eval is read; without a choice that is an error.
     pub layout: Option<LayoutChoice>,
+    /// The tool that laid it out, if it should not be detected.
+    pub kind: Option<WorkspaceKind>,
     /// How much is read.
     pub limits: Limits,
 }
@@ -262,7 +264,7 @@ impl Scan {
             return Err(errors);
         }
         readings.sort_by(|a, b| a.eval.order(&b.eval));
-        let kind = kind_of(is_skill_eval, &readings);
+        let kind = self.options.kind.unwrap_or_else(|| kind_of(is_skill_eval, &readings));
         let shown_root = shown_path(&self.root);
         let mut workspace = Workspace {
             root: self.root,
