@@ -8,6 +8,7 @@ pub mod lift;
 pub mod pairing;
 pub mod reliability;
 pub mod review;
+pub mod skill_eval;
 pub mod table;
 pub mod variants;
 

@@ -7,6 +7,7 @@ mod grade;
 mod input;
 mod interrupt;
 mod output;
+mod report;
 mod suite;
 mod validate;
 
@@ -40,6 +41,7 @@ enum Command {
     Validate(validate::ValidateArguments),
     Grade(Box<grade::GradeArguments>),
     Benchmark(Box<benchmark::BenchmarkArguments>),
+    Report(report::ReportArguments),
     Suite(suite::SuiteArguments),
     #[command(external_subcommand)]
     External(Vec<OsString>),
@@ -51,6 +53,7 @@ pub fn run() -> ExitCode {
         Command::Validate(arguments) => validate::run(arguments),
         Command::Grade(arguments) => grade::run(&arguments),
         Command::Benchmark(arguments) => benchmark::run(*arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
         Command::External(words) => external::run(&words),
     }

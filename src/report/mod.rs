@@ -11,6 +11,7 @@ pub mod numbers;
 mod ordered;
 mod reliability_json;
 pub mod row;
+pub mod skill_eval;
 pub mod spool;
 mod stored_json;
 pub mod terminal;

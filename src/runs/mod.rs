@@ -17,6 +17,7 @@ pub mod metrics;
 mod natural;
 mod output;
 pub mod sidecar;
+pub mod skill_eval;
 pub mod warning;
 pub mod workspace;
 

@@ -11,5 +11,7 @@ mod docs;
 mod generate;
 mod layouts;
 mod replay_grading;
+mod skill_eval;
+mod skill_eval_odd;
 mod summary;
 mod support;
