@@ -83,6 +83,14 @@ enum DialectChoice {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EvidenceChoice {
+    /// What was left out counts as failed where the tool says so, and is named.
+    Report,
+    /// The run is not scored.
+    Strict,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum LayoutArgument {
     /// Those with `run-<n>` folders.
     Nested,
@@ -125,6 +133,9 @@ pub struct Common {
     /// did not start or ran out of time.
     #[arg(long, value_enum, value_name = "WHAT", default_value = "fail")]
     unobserved: UnobservedChoice,
+    /// What becomes of a run in a workspace whose grader left assertions out.
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "report")]
+    evidence: EvidenceChoice,
     /// Turn warnings of the strict contract into errors.
     #[arg(long)]
     strict_contract: bool,
@@ -326,7 +337,7 @@ impl Common {
                     suite,
                     cases,
                     variants: asked,
-                    model: None,
+                    strict_evidence: self.evidence == EvidenceChoice::Strict,
                     evidence_characters: grade.evidence_characters,
                     frames: products.frames,
                     regrade: self.regrade.then_some(&grade),

@@ -75,7 +75,8 @@ fn open(path: &Path, options: WorkspaceOptions) -> Result<Workspace, ExitCode> {
 
 fn implied_suite(workspace: &Workspace) -> Suite {
     let directory = workspace.root().canonicalize().unwrap_or_else(|_| workspace.root().to_owned());
-    Suite::of_tree(workspace.kind.into(), skill_name(&directory), directory, cases_of_tree(workspace))
+    let name = workspace.skill_name.clone().unwrap_or_else(|| skill_name(&directory));
+    Suite::of_tree(workspace.kind.into(), name, directory, cases_of_tree(workspace))
 }
 
 /// The name of the skill as the folders of a workspace have it: `<skill>-workspace/iteration-<n>`.

@@ -41,8 +41,8 @@ enum Command {
     Validate(validate::ValidateArguments),
     Grade(Box<grade::GradeArguments>),
     Benchmark(Box<benchmark::BenchmarkArguments>),
-    Report(report::ReportArguments),
     Suite(suite::SuiteArguments),
+    Report(report::ReportArguments),
     #[command(external_subcommand)]
     External(Vec<OsString>),
 }
@@ -53,8 +53,8 @@ pub fn run() -> ExitCode {
         Command::Validate(arguments) => validate::run(arguments),
         Command::Grade(arguments) => grade::run(&arguments),
         Command::Benchmark(arguments) => benchmark::run(*arguments),
-        Command::Report(arguments) => report::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::External(words) => external::run(&words),
     }
 }

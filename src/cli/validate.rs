@@ -15,11 +15,12 @@ use skill_lift_text::screen::visible;
 use super::output::{Color, emit, fail, message_style};
 
 use crate::runs::Limits;
+use crate::suite::diagnostic::Lines;
 use crate::suite::leakage::{LeakageFinding, find_leaks};
-use crate::suite::render::print_failures;
+use crate::suite::render::{print_failures, print_located};
 use crate::suite::{Dialect, Level, LoadOptions, Loaded, Suite, load};
 use counts::SuiteCounts;
-use problem::{Lines, Problem};
+use problem::Problem;
 
 /// Checks a suite and says everything that is wrong with it.
 #[derive(Debug, Args)]
@@ -142,7 +143,8 @@ pub fn run(arguments: ValidateArguments) -> ExitCode {
 /// What a person reads: on standard error.
 fn report(arguments: &ValidateArguments, loaded: &Loaded, leaks: &[LeakageFinding]) -> io::Result<()> {
     let mut stderr = io::BufWriter::new(io::stderr().lock());
-    print_failures(&loaded.diagnostics, &mut stderr, message_style(arguments.color))?;
+    let print = if loaded.dialect == Dialect::SharedBenchmark { print_failures } else { print_located };
+    print(&loaded.diagnostics, &mut stderr, message_style(arguments.color))?;
     for leak in leaks {
         let line = format!(
             "WARN {}: assertion {} value {} appears in prompt (leakage; case may saturate)",

@@ -95,8 +95,8 @@ pub struct WorkspaceRequest<'a> {
     pub cases: TreeCases<'a>,
     /// The arms that were asked for, in order; all of the tree when empty.
     pub variants: &'a [String],
-    /// The model of the tree, where an arm names none.
-    pub model: Option<&'a str>,
+    /// Whether a run is unscored when its grader left assertions out.
+    pub strict_evidence: bool,
     /// Code points of the evidence of one check.
     pub evidence_characters: usize,
     /// Which frames are made.
@@ -233,7 +233,8 @@ fn read_unit(request: &WorkspaceRequest<'_>, placed: &PlacedUnit<'_>) -> Result<
         eval: &workspace.evals[unit.eval],
         configuration: &unit.configuration,
         variant_position: *variant,
-        model: request.model,
+        model: workspace.model.as_deref(),
+        strict_evidence: request.strict_evidence,
         evidence_characters: request.evidence_characters,
     };
     let reading = workspace.read(unit)?;

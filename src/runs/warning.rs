@@ -71,6 +71,8 @@ pub enum WarningCode {
     BenchmarkOfAnotherSuite,
     /// A benchmark file states other numbers than the verdicts.
     BenchmarkDisagrees,
+    /// A grader left assertions out, which count as failed.
+    IncompleteVerdicts,
     /// One of several iterations was read.
     OtherIterations,
     /// A stored verdict differs from what the text says literally.
@@ -114,6 +116,7 @@ impl WarningCode {
             Self::BenchmarkEmpty => "benchmark_empty",
             Self::BenchmarkOfAnotherSuite => "benchmark_of_another_suite",
             Self::BenchmarkDisagrees => "benchmark_disagrees",
+            Self::IncompleteVerdicts => "incomplete_verdicts",
             Self::OtherIterations => "other_iterations",
             Self::RegradeDisagrees => "regrade_disagrees",
         }

@@ -26,6 +26,24 @@ pub struct SourceText {
     pub text: String,
 }
 
+/// The line ends of the text that was last asked about.
+#[derive(Debug, Default)]
+pub struct Lines {
+    known: Option<(Arc<SourceText>, Vec<usize>)>,
+}
+
+impl Lines {
+    /// The line of a place, from 1.
+    pub fn line(&mut self, source: &Arc<SourceText>, offset: usize) -> usize {
+        let is_known = self.known.as_ref().is_some_and(|(known, _)| Arc::ptr_eq(known, source));
+        if !is_known {
+            let ends = source.text.match_indices('\n').map(|(at, _)| at).collect();
+            self.known = Some((Arc::clone(source), ends));
+        }
+        self.known.as_ref().map_or(1, |(_, ends)| ends.partition_point(|end| *end < offset) + 1)
+    }
+}
+
 /// One problem of a suite.
 #[derive(Debug, Clone)]
 pub struct Diagnostic {

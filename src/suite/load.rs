@@ -6,7 +6,6 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use skill_lift_contract::ContentDigest;
 use skill_lift_text::python;
 
 use super::datasets::{Budget, Datasets, FileRows};
@@ -116,7 +115,7 @@ fn load_into(
     }
     if *dialect != Dialect::SharedBenchmark {
         evals::refuse_json(&mut report, &document.errors);
-        return load_evals(&mut report, &document.root?, path, directory, *dialect);
+        return evals::load(&mut report, &document.root?, path, directory, *dialect);
     }
     for error in &document.errors {
         let (rule, message) = json_problem(&error.kind, &error.path, &source.name);
@@ -170,40 +169,6 @@ fn load_into(
             digest,
         }),
     }
-}
-
-/// Reads the suite of a dialect that has no manifest.
-fn load_evals(
-    report: &mut Report<'_>,
-    root: &Node<'_>,
-    path: &Path,
-    directory: PathBuf,
-    dialect: Dialect,
-) -> Option<Suite> {
-    let roots = evals::Roots::new(directory, dialect);
-    let text = report.source_text();
-    let read = match dialect {
-        Dialect::SkillEval => evals::read_closed(report, root, &roots),
-        _ => evals::read_open(&mut evals::Sink(report), root, &roots, dialect),
-    }?;
-    let digest = format!("sha256:{}", ContentDigest::of(text.text.as_bytes()));
-    Some(Suite {
-        dialect,
-        path: path.to_owned(),
-        directory: roots.suite,
-        program_directory: roots.skill,
-        repository_root: roots.repository,
-        version: None,
-        container: read.container,
-        skill_name: read.skill_name,
-        skill_paths: read.skill_paths,
-        variants: top::DEFAULT_VARIANTS.map(str::to_owned).to_vec(),
-        cases: read.cases,
-        ablations: Vec::new(),
-        common_assertions: read.common_assertions,
-        scoring: read.scoring,
-        digest,
-    })
 }
 
 fn read_text(path: &Path, max_bytes: u64) -> Result<String, String> {

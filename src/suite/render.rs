@@ -11,7 +11,7 @@ use miette::{
 
 use skill_lift_text::screen::{is_obeyed, visible};
 
-use super::diagnostic::{Diagnostic, Diagnostics, Level, SourceText};
+use super::diagnostic::{Diagnostic, Diagnostics, Level, Lines, SourceText};
 use crate::json::Span;
 
 /// So many errors are listed.
@@ -40,6 +40,42 @@ pub struct MessageStyle {
 /// # Errors
 /// Those of the writer.
 pub fn print_failures(diagnostics: &Diagnostics, writer: &mut dyn Write, style: MessageStyle) -> io::Result<()> {
+    print_errors(diagnostics, writer, style)?;
+    for warning in diagnostics.warnings().take(LISTED_WARNINGS) {
+        let contract = if warning.level == Level::Strict { "contract " } else { "" };
+        writeln!(writer, "WARN {contract}{}", escape(&warning.line()))?;
+    }
+    print_more(diagnostics, writer)
+}
+
+/// As [`print_failures`], for dialects whose places are JSON pointers: warnings and notes say their line, and what to do.
+///
+/// # Errors
+/// Those of the writer.
+pub fn print_located(diagnostics: &Diagnostics, writer: &mut dyn Write, style: MessageStyle) -> io::Result<()> {
+    print_errors(diagnostics, writer, style)?;
+    let mut lines = Lines::default();
+    for warning in diagnostics.warnings().take(LISTED_WARNINGS) {
+        writeln!(writer, "WARN {}", escape(&located(warning, &mut lines)))?;
+    }
+    print_more(diagnostics, writer)?;
+    for note in diagnostics.notes().take(LISTED_WARNINGS) {
+        writeln!(writer, "note: {}", escape(&located(note, &mut lines)))?;
+    }
+    Ok(())
+}
+
+/// Line, place, message and help in one line.
+fn located(found: &Diagnostic, lines: &mut Lines) -> String {
+    let place = found
+        .source
+        .as_ref()
+        .map_or_else(String::new, |(source, span)| format!("{}:{}: ", source.name, lines.line(source, span.start)));
+    let help = found.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
+    format!("{place}{}{help}", found.line())
+}
+
+fn print_errors(diagnostics: &Diagnostics, writer: &mut dyn Write, style: MessageStyle) -> io::Result<()> {
     for error in diagnostics.errors().take(LISTED_ERRORS) {
         writeln!(writer, "FAIL: {}", escape(&error.line()))?;
     }
@@ -52,18 +88,15 @@ pub fn print_failures(diagnostics: &Diagnostics, writer: &mut dyn Write, style: 
     for error in located {
         write_snippet(error, writer, style)?;
     }
-    for warning in diagnostics.warnings().take(LISTED_WARNINGS) {
-        let contract = if warning.level == Level::Strict { "contract " } else { "" };
-        writeln!(writer, "WARN {contract}{}", escape(&warning.line()))?;
-    }
-    let more = diagnostics.warnings().count().saturating_sub(LISTED_WARNINGS);
-    if more > 0 {
-        writeln!(writer, "WARN ... and {more} more")?;
-    }
-    for note in diagnostics.notes().take(LISTED_WARNINGS) {
-        writeln!(writer, "note: {}", escape(&note.line()))?;
-    }
     Ok(())
+}
+
+/// How many warnings were not listed.
+fn print_more(diagnostics: &Diagnostics, writer: &mut dyn Write) -> io::Result<()> {
+    match diagnostics.warnings().count().saturating_sub(LISTED_WARNINGS) {
+        0 => Ok(()),
+        more => writeln!(writer, "WARN ... and {more} more"),
+    }
 }
 
 fn escape(text: &str) -> String {

@@ -36,25 +36,36 @@ fn examples(text: &str) -> Vec<(String, Value)> {
     examples
 }
 
-fn check(section: &str, example: &Value) {
-    assert_eq!(example["assertion"]["type"], section, "the example stands in the wrong section");
+/// The page whose examples stand in a suite of the dialect `skill-creator`.
+const OTHER_DIALECTS: &str = "other-dialects.md";
+
+fn check(section: &str, example: &Value, is_open: bool) {
     let workspace = Workspace::new();
-    workspace.suite(&json!({"cases": [
-        {"id": "c1", "split": "tune", "prompt": "Do the task.", "assertions": [example["assertion"]]}
-    ]}));
-    workspace.write("runs/c1/with_skill/output.md", example["output"].as_str().unwrap());
-    for (key, root) in [("files", "runs/c1/with_skill"), ("suite_files", "evals")] {
+    let (suite, case) = if is_open {
+        let suite = json!({"evals": [{"id": 1, "prompt": "Do the task.", "assertions": [example["assertion"]]}]});
+        workspace.write("evals/evals.json", suite.to_string());
+        ("evals/evals.json", "eval-1")
+    } else {
+        assert_eq!(example["assertion"]["type"], section, "the example stands in the wrong section");
+        workspace.suite(&json!({"cases": [
+            {"id": "c1", "split": "tune", "prompt": "Do the task.", "assertions": [example["assertion"]]}
+        ]}));
+        ("evals/shared-benchmark.json", "c1")
+    };
+    let run = format!("runs/{case}/with_skill");
+    workspace.write(&format!("{run}/output.md"), example["output"].as_str().unwrap());
+    for (key, root) in [("files", run.as_str()), ("suite_files", "evals")] {
         for (path, text) in example[key].as_object().into_iter().flatten() {
             workspace.write(&format!("{root}/{path}"), text.as_str().unwrap());
         }
     }
-    let mut arguments = vec!["--variant", "with_skill"];
+    let mut arguments = vec!["grade", suite, "--runs", "runs", "--variant", "with_skill"];
     arguments.extend(example["arguments"].as_array().into_iter().flatten().map(|word| word.as_str().unwrap()));
     if !example["judge_results"].is_null() {
         workspace.write("verdicts.json", example["judge_results"].to_string());
         arguments.extend(["--judge-results", "verdicts.json"]);
     }
-    let said = workspace.on_runs("grade", &arguments);
+    let said = workspace.run(&arguments);
     assert_eq!(said.code, 0, "{section}: {}", said.stderr);
     let row = &said.json()["results"][0];
     if !example["deferred"].is_null() {
@@ -64,6 +75,7 @@ fn check(section: &str, example: &Value) {
     let rows: Vec<&Value> =
         ["assertions", "qualitative_assertions"].iter().flat_map(|key| row[key].as_array().unwrap()).collect();
     assert_eq!(rows.len(), 1, "{section}: {row}");
+    assert_eq!(rows[0]["type"], section, "the example stands in the wrong section");
     assert_eq!(rows[0]["passed"], example["passed"], "{section}: {}", rows[0]);
     for key in
         ["evidence", "matched", "spans", "nearest_miss", "compared"].into_iter().filter(|key| !example[key].is_null())
@@ -76,8 +88,10 @@ fn check(section: &str, example: &Value) {
 fn every_type_has_a_section_with_an_example_that_holds() {
     let mut documented = BTreeSet::new();
     for entry in fs::read_dir(repository("docs/assertions")).unwrap() {
-        for (section, example) in examples(&fs::read_to_string(entry.unwrap().path()).unwrap()) {
-            check(&section, &example);
+        let path = entry.unwrap().path();
+        let is_open = path.ends_with(OTHER_DIALECTS);
+        for (section, example) in examples(&fs::read_to_string(path).unwrap()) {
+            check(&section, &example, is_open);
             documented.insert(section);
         }
     }

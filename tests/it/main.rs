@@ -13,5 +13,6 @@ mod layouts;
 mod replay_grading;
 mod skill_eval;
 mod skill_eval_odd;
+mod suites_of_others;
 mod summary;
 mod support;

@@ -269,7 +269,7 @@ fn a_run_ends_with_its_figures_and_metrics() {
          with_skill=69.4% without_skill=38.9%\n\
          Sanity checks: REVIEW REQUIRED (infrastructure_failures=0, zero_scored_cells=1, candidate_below_baseline=1, \
          source_fixture_dirty=0, partial_suite_selection=0, incomplete_verdicts=1, no_assertions=0, unpaired_cells=1, \
-         source_fixture_unknown=0), see workspace/iteration-1/benchmark.md\n\
+         source_fixture_unknown=0, missing_runs=0), see workspace/iteration-1/benchmark.md\n\
          Execution metrics (executor-only; grader excluded):\n  \
          with_skill: Execution time: 10.3s ± 7.0s; Total tokens: 4,760 ± 1,096; Cost (USD): $0.0284 ± $0.0113\n  \
          without_skill: Execution time: 6.6s ± 3.5s (n=2/3); Total tokens: 2,055 ± 615 (n=2/3); Cost (USD): $0.0175 (n=1/3)\n"

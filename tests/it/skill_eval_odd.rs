@@ -68,6 +68,10 @@ fn an_empty_iteration_is_reported_as_empty() {
     assert_eq!(said.code, 0, "{}", said.stderr);
     assert!(said.stdout.contains("- Runs: 0 (0 scored, 0 infrastructure failures excluded from pass rate)"));
     assert!(said.stdout.contains("**No lift can be measured.**"));
+    // R39: nothing that was scored is never green, though the exit code is the documented one
+    assert_eq!(made.json()["skill_lift"]["sanity_checks"]["ok"], false);
+    fs::remove_file(made.0.path().join("it/benchmark.json")).unwrap();
+    assert!(made.said().stdout.contains("- Status: REVIEW REQUIRED (0 signals, nothing was scored)"));
     assert_eq!(made.json()["skill_lift"]["lift"], Value::Null);
 }
 

@@ -1,10 +1,8 @@
 //! Diagnostics as a program reads them.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 
-use crate::suite::diagnostic::SourceText;
+use crate::suite::diagnostic::Lines;
 use crate::suite::{Diagnostic, shortened_text};
 
 /// One problem.
@@ -49,22 +47,5 @@ impl<'p> Problem<'p> {
             help: found.help.as_deref(),
         });
         Self { details, ..Self::of(found) }
-    }
-}
-
-/// The line ends of the text that was last asked about.
-#[derive(Default)]
-pub(super) struct Lines {
-    known: Option<(Arc<SourceText>, Vec<usize>)>,
-}
-
-impl Lines {
-    fn line(&mut self, source: &Arc<SourceText>, offset: usize) -> usize {
-        let is_known = self.known.as_ref().is_some_and(|(known, _)| Arc::ptr_eq(known, source));
-        if !is_known {
-            let ends = source.text.match_indices('\n').map(|(at, _)| at).collect();
-            self.known = Some((Arc::clone(source), ends));
-        }
-        self.known.as_ref().map_or(1, |(_, ends)| ends.partition_point(|end| *end < offset) + 1)
     }
 }

@@ -10,6 +10,7 @@ use crate::grade::outcome::{AssertionRow, Availability, Outcome, Recorded, Undec
 use crate::grade::places::Details;
 use crate::grade::run::GradedRun;
 use crate::grade::tally::RunTally;
+use crate::runs::skill_eval::{GraderState, RunRecord};
 use crate::runs::workspace::{
     EvalDirectory, GradingFile, Layout, Passed, StatedRate, StoredGrading, StoredRun, StoredVerdict, Timing,
     TimingFile, WorkspaceKind,
@@ -36,6 +37,8 @@ pub struct StoredSubject<'a> {
     pub model: Option<&'a str>,
     /// Code points of the evidence of one check.
     pub evidence_characters: usize,
+    /// Whether a run is unscored when its grader left assertions out.
+    pub strict_evidence: bool,
 }
 
 /// Something odd about a stored run that does not unscore it. In the order of reports.
@@ -57,6 +60,8 @@ pub enum RunFlag {
     PassRateMismatch,
     /// The file states counts that its entries contradict.
     SummaryContradictsEntries,
+    /// The grader left assertions out, which count as failed.
+    IncompleteVerdicts,
     /// The grader says that the skill was not loaded.
     SkillNotLoaded,
     /// Somebody left a remark.
@@ -79,6 +84,7 @@ impl RunFlag {
             Self::RecordedRateInvalid => "recorded_rate_invalid",
             Self::PassRateMismatch => "pass_rate_mismatch",
             Self::SummaryContradictsEntries => "summary_contradicts_entries",
+            Self::IncompleteVerdicts => "incomplete_verdicts",
             Self::SkillNotLoaded => "skill_not_loaded",
             Self::NotedRun => "noted_run",
             Self::Simulated => "simulated",
@@ -172,7 +178,7 @@ pub fn grade_stored(
     evidence: Option<RegradeEvidence<'_>>,
 ) -> GradedRun {
     let StoredSubject { case, configuration, .. } = subject;
-    let mut reasons = reasons_of_end(&run);
+    let mut reasons = reasons_of_end(&run, subject.strict_evidence);
     let mut facts = StoredFacts {
         layout: run.layout,
         configuration: configuration.written.clone(),
@@ -191,6 +197,15 @@ pub fn grade_stored(
         regraded: Vec::new(),
     };
     facts.flag_timing(subject.kind, run.timing_file);
+    if let Some(GraderState::IncompleteVerdicts { missing }) = run.record.as_ref().map(|record| &record.reading.state) {
+        facts.flags.insert(RunFlag::IncompleteVerdicts);
+        let ids: Vec<String> = missing.iter().map(usize::to_string).collect();
+        warnings.push(RunWarning {
+            code: WarningCode::IncompleteVerdicts,
+            path: run.directory.clone(),
+            message: format!("the grader left out assertion {}; it counts as failed", ids.join(", ")),
+        });
+    }
     let file = run.grading_file.as_deref().unwrap_or_default();
     let mut warn = |code: WarningCode, message: String| {
         let path = if file.is_empty() { run.directory.clone() } else { file.to_owned() };
@@ -203,6 +218,10 @@ pub fn grade_stored(
     }
     let mut rows = Vec::new();
     match run.grading {
+        // the runner writes both files when a run ends, and none before
+        GradingFile::Missing if subject.kind == WorkspaceKind::SkillEval && run.record.is_none() => {
+            reasons.push(UnscoredReason::MissingRun);
+        }
         GradingFile::Missing => reasons.push(UnscoredReason::MissingGrading),
         GradingFile::Unreadable(_) => reasons.push(UnscoredReason::UnreadableGrading),
         GradingFile::Read(grading) => {
@@ -210,19 +229,18 @@ pub fn grade_stored(
                 warn(WarningCode::MisfiledGrading, message);
                 reasons.push(UnscoredReason::MisfiledGrading);
             }
-            // the grader of such a run never came to an end; what is stored are not its verdicts
-            let graded = !reasons.iter().any(|reason| is_grader_failure(*reason))
-                && !never_graded(&subject, &run.status, &grading, &reasons);
+            // the executor/grader runner lists every assertion as failed where no grader came to an end
+            let graded =
+                run.record.is_none() || reasons.iter().all(|reason| *reason == UnscoredReason::IncompleteVerdicts);
             match &grading.verdicts {
                 Some(verdicts) if graded => {
+                    let strict = run.record.as_ref().filter(|_| subject.strict_evidence);
+                    let verdicts = &strict.map_or_else(|| verdicts.clone(), |record| strict_verdicts(verdicts, record));
                     rows = facts.take_verdicts(&subject, verdicts, file);
-                    facts.compare_with_stated(&subject, &grading, &rows, &mut warn);
+                    facts.compare_with_stated(&subject, &grading, &mut warn);
                     reasons.extend(reasons_of_verdicts(&subject, verdicts, &mut warn));
                 }
-                Some(_) => reasons.extend(
-                    (subject.kind == WorkspaceKind::SkillEval && reasons.is_empty())
-                        .then_some(UnscoredReason::NoVerdicts),
-                ),
+                Some(_) => {}
                 None => {
                     warn(WarningCode::NoVerdictList, "holds no list of verdicts".to_owned());
                     reasons.push(UnscoredReason::NoVerdicts);
@@ -265,7 +283,7 @@ pub fn grade_stored(
 }
 
 /// Why the run or its grader did not come to an end, as far as files beside the verdicts say.
-fn reasons_of_end(run: &StoredRun) -> Vec<UnscoredReason> {
+fn reasons_of_end(run: &StoredRun, strict: bool) -> Vec<UnscoredReason> {
     let mut reasons = Vec::new();
     if run.timing.timed_out {
         reasons.push(UnscoredReason::TimedOut);
@@ -273,15 +291,13 @@ fn reasons_of_end(run: &StoredRun) -> Vec<UnscoredReason> {
     if run.crashed {
         reasons.push(UnscoredReason::ExecutorError);
     }
-    reasons.extend(match run.status.as_deref() {
-        Some("executor_timeout") => Some(UnscoredReason::TimedOut),
-        Some("executor_failed") => Some(UnscoredReason::ExecutorError),
-        Some("grader_timeout") => Some(UnscoredReason::GraderTimeout),
-        Some("grader_failed") => Some(UnscoredReason::GraderFailed),
-        Some("grader_unparseable") => Some(UnscoredReason::GraderUnparseable),
-        None | Some("ok") => None,
-        Some(_) => Some(UnscoredReason::RunnerError),
-    });
+    reasons.extend(
+        run.record.as_ref().and_then(
+            |record| {
+                if strict { record.strict_unscored_reason() } else { record.unscored_reason() }
+            },
+        ),
+    );
     reasons
 }
 
@@ -289,31 +305,18 @@ fn is_execution_failure(reason: UnscoredReason) -> bool {
     matches!(reason, UnscoredReason::TimedOut | UnscoredReason::ExecutorError | UnscoredReason::RunnerError)
 }
 
-fn is_grader_failure(reason: UnscoredReason) -> bool {
-    matches!(
-        reason,
-        UnscoredReason::GraderTimeout
-            | UnscoredReason::GraderFailed
-            | UnscoredReason::GraderUnparseable
-            | UnscoredReason::RunnerError
-    )
-}
-
-/// Whether a file of the executor/grader runner lists every assertion as failed although no grader ran: it does so for
-/// every run that is not scored.
-fn never_graded(
-    subject: &StoredSubject<'_>,
-    status: &Option<String>,
-    grading: &StoredGrading,
-    reasons: &[UnscoredReason],
-) -> bool {
-    if subject.kind != WorkspaceKind::SkillEval {
-        return false;
+/// The verdicts as the grader's own answer has them, where it has one for every assertion: what the runner did not accept
+/// as an id, it stored as failed.
+fn strict_verdicts(verdicts: &[StoredVerdict], record: &RunRecord) -> Vec<StoredVerdict> {
+    let found = &record.reading.verdicts;
+    if found.len() != verdicts.len() {
+        return verdicts.to_vec();
     }
-    let blank = |verdict: &StoredVerdict| verdict.passed != Passed::Yes && verdict.evidence.is_empty();
-    let all_blank =
-        grading.verdicts.as_ref().is_some_and(|verdicts| !verdicts.is_empty() && verdicts.iter().all(blank));
-    !reasons.is_empty() || status.is_none() && all_blank
+    let strict = verdicts.iter().zip(found).map(|(verdict, found)| {
+        let passed = found.as_ref().map_or(verdict.passed, |found| if found.passed { Passed::Yes } else { Passed::No });
+        StoredVerdict { passed, ..verdict.clone() }
+    });
+    strict.collect()
 }
 
 /// What a file says of its case and arm that its folder contradicts.
@@ -410,11 +413,11 @@ impl StoredFacts {
         &mut self,
         subject: &StoredSubject<'_>,
         grading: &StoredGrading,
-        rows: &[AssertionRow],
         warn: &mut dyn FnMut(WarningCode, String),
     ) {
-        let passed = rows.iter().filter(|row| row.outcome == Outcome::Pass).count() as u64;
-        let failed = rows.iter().filter(|row| row.outcome == Outcome::Fail).count() as u64;
+        let entries = grading.verdicts.as_deref().unwrap_or_default();
+        let passed = entries.iter().filter(|entry| entry.passed == Passed::Yes).count() as u64;
+        let failed = entries.iter().filter(|entry| entry.passed == Passed::No).count() as u64;
         let (decided, all) = (passed + failed, passed + failed + u64::from(self.undecided));
         let stated = &grading.stated;
         self.stated_rate = stated.rate;
@@ -440,7 +443,7 @@ impl StoredFacts {
             }
             StatedRate::Absent => {}
         }
-        let total_differs = stated.total.is_some_and(|total| total != rows.len() as u64 && total != decided);
+        let total_differs = stated.total.is_some_and(|total| total != entries.len() as u64 && total != decided);
         if stated.passed.is_some_and(|stated| stated != passed) || total_differs {
             self.flags.insert(RunFlag::SummaryContradictsEntries);
         }
@@ -452,7 +455,7 @@ impl StoredFacts {
             };
             warn(
                 WarningCode::SummaryContradictsEntries,
-                format!("it states {stated} passed, its entries say {passed} of {}; the entries count", rows.len()),
+                format!("it states {stated} passed, its entries say {passed} of {}; the entries count", entries.len()),
             );
         }
     }

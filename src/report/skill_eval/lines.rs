@@ -40,16 +40,19 @@ fn sanity_line(figures: &Benchmark, corrected: &Corrected, report: &str) -> Stri
         ("no_assertions", checks.no_assertions.len()),
         ("unpaired_cells", checks.unpaired_cells.len()),
         ("source_fixture_unknown", usize::from(checks.source_fixture_unknown.is_some())),
+        ("missing_runs", corrected.missing.len()),
     ];
     let counts: Vec<String> = kinds.iter().map(|(kind, count)| format!("{kind}={count}")).collect();
     let status = if needs_review(figures, corrected) { "REVIEW REQUIRED" } else { "OK" };
     format!("Sanity checks: {status} ({}), see {}", counts.join(", "), visible(report, false))
 }
 
-/// Whether any check has something to look at.
+/// Whether anything has to be looked at: a check, a run that is not there, or that nothing was scored at all.
 pub fn needs_review(figures: &Benchmark, corrected: &Corrected) -> bool {
     figures.sanity_checks.as_ref().is_some_and(|sanity| !sanity.ok || sanity.signals() > 0)
         || corrected.checks.signals() > 0
+        || !corrected.missing.is_empty()
+        || figures.scored_run_count == 0
 }
 
 /// The metrics of each configuration, one line each.

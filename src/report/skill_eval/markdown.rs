@@ -83,12 +83,17 @@ fn sanity_lines(sanity: &SanityChecks, figures: &Benchmark, corrected: &Correcte
     if !needs_review(figures, corrected) {
         return vec!["- Status: OK".to_owned()];
     }
-    let signals = numbers::counted(sanity.signals(), "signal", "signals");
-    let more = match corrected.checks.signals() {
-        0 => String::new(),
-        added => format!(", and {added} under \"More checks\""),
-    };
-    let mut lines = vec![format!("- Status: REVIEW REQUIRED ({signals}{more})")];
+    let mut why = vec![numbers::counted(sanity.signals(), "signal", "signals")];
+    if corrected.checks.signals() > 0 {
+        why.push(format!("{} under \"More checks\"", numbers::count(corrected.checks.signals())));
+    }
+    if !corrected.missing.is_empty() {
+        why.push(numbers::counted(corrected.missing.len(), "missing run", "missing runs"));
+    }
+    if figures.scored_run_count == 0 {
+        why.push("nothing was scored".to_owned());
+    }
+    let mut lines = vec![format!("- Status: REVIEW REQUIRED ({})", why.join(", "))];
     let mut kind = |name: &str, entries: Vec<String>, most: usize| {
         if !entries.is_empty() {
             lines.push(format!("- {name}: {}", listed(&entries, most)));

@@ -131,16 +131,15 @@ impl Comparison {
 
     /// Mean change of the lift over the cases in both files.
     pub fn lift_change(&self) -> Option<Rational> {
-        let changes: Vec<_> =
-            self.common_lifts.iter().map(|(_, before, after)| (before.clone(), after.clone())).collect();
-        mean_change(&changes)
+        mean_change(self.common_lifts.iter().map(|(_, before, after)| (before.clone(), after.clone())))
     }
 
     /// Mean change of the rate of a variant over its cells that compare, with their number.
     pub fn variant_change(&self, variant: &str) -> Option<(Rational, usize)> {
         let comparable = self.cells.iter().filter(|cell| cell.variant == variant && cell.delta().is_some());
         let changes: Vec<_> = comparable.filter_map(|cell| Some((cell.before.clone()?, cell.after.clone()?))).collect();
-        Some((mean_change(&changes)?, changes.len()))
+        let count = changes.len();
+        Some((mean_change(changes.into_iter())?, count))
     }
 }
 

@@ -11,6 +11,10 @@ use crate::json::Item;
 /// The longest number that is read, in bytes: no measurement has more digits, and exact ones cost time.
 const LONGEST_NUMBER: usize = 64;
 
+/// The most assertions that a run is believed to have. Exact means of rates over larger, unrelated totals would take
+/// for ever.
+pub(super) const MOST_ASSERTIONS: u64 = 10_000;
+
 /// The most decimal places that a written number is credited with.
 const MOST_DECIMALS: u32 = 400;
 
@@ -48,7 +52,7 @@ fn rate_text(text: &str) -> Option<Figure> {
     Some(Figure::Counts(passed, total))
 }
 
-/// A fraction of two counts, the first not above the second, which is not 0.
+/// A fraction of two counts, the first not above the second, which is neither 0 nor beyond reason.
 fn fraction(text: &str) -> Option<(u64, u64)> {
     let (passed, total) = text.split_once('/')?;
     let count = |text: &str| {
@@ -56,7 +60,7 @@ fn fraction(text: &str) -> Option<(u64, u64)> {
         text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten()
     };
     let (passed, total) = (count(passed)?, count(total)?);
-    (total > 0 && passed <= total).then_some((passed, total))
+    (total > 0 && passed <= total && total <= MOST_ASSERTIONS).then_some((passed, total))
 }
 
 /// A number that is a share of 1 after the decimal point went `places` to the left.

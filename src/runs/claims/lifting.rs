@@ -3,16 +3,18 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use num_bigint::BigInt;
-use num_traits::{Signed, Zero};
+use num_traits::Signed;
 use skill_lift_stats::rational::{self, Rational};
 
 use super::model::{ClaimedAggregate, ClaimedRate, ClaimedRun, Claims, NotScored, half_step};
 use super::note::{NoteCode, Notes};
 use crate::runs::{Configuration, Role, control_among};
 
-/// Decimal places that a stated mean is held to at least and at most.
-const MEAN_DECIMALS: (u32, u32) = (2, 6);
+/// Decimal places that a stated mean is held to: tools compute means from rates that they rounded.
+const MEAN_DECIMALS: u32 = 2;
+
+/// Labels that are kept of one arm: two are one too many.
+const KEPT_LABELS: usize = 2;
 
 /// The rows of one configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,7 +161,7 @@ impl<'c> Arm<'c> {
     pub(super) fn add(&mut self, row: &'c ClaimedRun) {
         self.rows += 1;
         let label = row.configuration.label.as_deref();
-        if !self.labels.contains(&label) {
+        if self.labels.len() < KEPT_LABELS && !self.labels.contains(&label) {
             self.labels.push(label);
         }
         match row.rate.value() {
@@ -214,7 +216,11 @@ struct Both<'c> {
 /// Repetitions are averaged first, then models, then cases. A row of another arm than the two compared is left out, and
 /// so is a row whose repetition cannot be read.
 pub fn lift(claims: &Claims) -> ClaimedLift {
-    let control = control_among(claims.rows.iter().map(|row| row.configuration.role));
+    contrast(claims, control_among(claims.rows.iter().map(|row| row.configuration.role)))
+}
+
+/// The pairs of the skill with a control that is not the usual one, and their lift; otherwise as [`lift`].
+pub fn contrast(claims: &Claims, control: Option<Role>) -> ClaimedLift {
     let mut places = HashMap::new();
     let mut cells: Vec<(&str, Option<&str>, Both<'_>)> = Vec::new();
     for row in &claims.rows {
@@ -287,41 +293,61 @@ fn means(pairs: &[CasePair]) -> (Option<Rational>, Option<Rational>, usize) {
     (over(|pair| &pair.with), over(|pair| &pair.without), cases.len())
 }
 
+/// All that the rows of one configuration say about a mean.
+#[derive(Default)]
+struct Rows<'c> {
+    all: Arm<'c>,
+    by_case: HashMap<&'c str, Arm<'c>>,
+    passed: u64,
+    total: u64,
+}
+
+impl<'c> Rows<'c> {
+    fn add(&mut self, row: &'c ClaimedRun) {
+        self.all.add(row);
+        self.by_case.entry(&row.case.id).or_default().add(row);
+        if let ClaimedRate::Counts { passed, total } = row.rate {
+            self.passed = self.passed.saturating_add(passed);
+            self.total = self.total.saturating_add(total);
+        }
+    }
+
+    /// The mean over rows, the mean over cases, and the share of all assertions together.
+    fn means(&self) -> Vec<Rational> {
+        let of_cases: Vec<Rational> = self.by_case.values().filter_map(Arm::mean).collect();
+        let pooled = (self.total > 0).then(|| rational::rate(self.passed, self.total));
+        [self.all.mean(), rational::mean(&of_cases), pooled].into_iter().flatten().collect()
+    }
+}
+
 /// Notes stated means that are neither the mean of the rows, nor of the cases, nor of all assertions together.
 pub(super) fn note_means(rows: &[ClaimedRun], aggregates: &[ClaimedAggregate], notes: &mut Notes) {
-    for aggregate in aggregates {
-        let Some(stated) = &aggregate.rate else {
-            continue;
-        };
-        let of_arm = || rows.iter().filter(|row| row.configuration.written == aggregate.configuration.written);
-        let mut all = Arm::default();
-        let mut by_case: HashMap<&str, Arm<'_>> = HashMap::new();
-        let (mut passed, mut total) = (0_u64, 0_u64);
-        for row in of_arm() {
-            all.add(row);
-            by_case.entry(&row.case.id).or_default().add(row);
-            if let ClaimedRate::Counts { passed: of, total: whole } = row.rate {
-                (passed, total) = (passed.saturating_add(of), total.saturating_add(whole));
-            }
+    let mut arms: HashMap<&str, Rows<'_>> = HashMap::new();
+    if !aggregates.is_empty() {
+        for row in rows {
+            arms.entry(&row.configuration.written).or_default().add(row);
         }
-        let Some(mean) = all.mean() else {
+    }
+    let found: HashMap<&str, (Vec<Rational>, Rational)> = arms
+        .into_iter()
+        .map(|(name, rows)| (name, (rows.means(), half_step(MEAN_DECIMALS) + rows.all.rounding())))
+        .collect();
+    for aggregate in aggregates {
+        let name = aggregate.configuration.written.as_str();
+        let (Some(stated), Some((means, allowed))) = (&aggregate.rate, found.get(name)) else {
             continue;
         };
-        let of_cases: Vec<Rational> = by_case.values().filter_map(Arm::mean).collect();
-        let candidates =
-            [Some(mean.clone()), rational::mean(&of_cases), (total > 0).then(|| rational::rate(passed, total))];
-        let allowed = half_step(aggregate.decimals.clamp(MEAN_DECIMALS.0, MEAN_DECIMALS.1)) + all.rounding();
-        let explained = candidates.iter().flatten().any(|candidate| (candidate - stated).abs() <= allowed);
-        if !explained {
+        if let Some(mean) = means.first()
+            && !means.iter().any(|mean| (mean - stated).abs() <= *allowed)
+        {
             notes.add(NoteCode::SummaryContradictsRows, &aggregate.pointer, || {
-                format!("{} stated, rows give {}", rational::to_f64(stated), rational::to_f64(&mean))
+                format!("{} stated, rows give {}", rational::to_f64(stated), rational::round_half_even(mean, 6))
             });
         }
     }
 }
 
 /// The mean of some differences; `None` of none.
-pub(super) fn mean_change(changes: &[(Rational, Rational)]) -> Option<Rational> {
-    let total = changes.iter().fold(Rational::zero(), |sum, (before, after)| sum + (after - before));
-    (!changes.is_empty()).then(|| total / BigInt::from(changes.len()))
+pub(super) fn mean_change(changes: impl Iterator<Item = (Rational, Rational)>) -> Option<Rational> {
+    rational::mean(&changes.map(|(before, after)| after - before).collect::<Vec<_>>())
 }

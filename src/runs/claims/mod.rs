@@ -26,7 +26,7 @@ pub use comparison::{CellChange, ChangeKind, Comparison, Difference, compare};
 pub use error::{ClaimsError, NearForm};
 pub use figures::DeltaText;
 pub use form::ClaimForm;
-pub use lifting::{ArmTotals, BlockedCase, BlockedWhy, CasePair, ClaimedLift, arms, lift};
+pub use lifting::{ArmTotals, BlockedCase, BlockedWhy, CasePair, ClaimedLift, arms, contrast, lift};
 pub use model::{
     CaseName, ClaimedAggregate, ClaimedAssertion, ClaimedFlag, ClaimedRate, ClaimedRun, ClaimedUsage, Claims,
     NotScored, PublishedDelta, Unmeasured,

@@ -4,7 +4,7 @@ use num_bigint::BigInt;
 use skill_lift_contract::UnscoredReason;
 use skill_lift_stats::rational::Rational;
 
-use super::figures::{self, Figure};
+use super::figures::{self, Figure, MOST_ASSERTIONS};
 use super::model::{CaseName, ClaimedAssertion, ClaimedRate, ClaimedRun, NotScored, Unmeasured};
 use super::note::{NoteCode, Notes};
 use super::places::{first, items, text_of};
@@ -241,7 +241,7 @@ fn report_rate(row: Item<'_, '_>) -> ClaimedRate {
         Figure::Null if total == 0 => unscored(NotScored::Reason(UnscoredReason::NoAssertions)),
         Figure::Null => unscored(NotScored::RateMissing),
         _ if vetoed => ClaimedRate::Vetoed { passed, total },
-        _ if total > 0 && passed <= total => ClaimedRate::Counts { passed, total },
+        _ if total > 0 && passed <= total && total <= MOST_ASSERTIONS => ClaimedRate::Counts { passed, total },
         Figure::Share(value, decimals) => ClaimedRate::Share { value, decimals },
         Figure::Counts(passed, total) => ClaimedRate::Counts { passed, total },
     }

@@ -3,7 +3,7 @@
 use skill_lift_contract::UnscoredReason;
 use skill_lift_stats::rational;
 
-use super::figures::{self, Figure};
+use super::figures::{self, Figure, MOST_ASSERTIONS};
 use super::model::{ClaimedAssertion, ClaimedRate, NotScored, half_step};
 use super::note::{NoteCode, Notes};
 use super::places::{first, is_list, items, text_of};
@@ -29,7 +29,7 @@ const TOTALS: [&str; 4] = ["assertions_total", "total", "total_assertions", "ass
 /// Keys of objects in a row that hold its numbers.
 const INNER: [&str; 3] = ["result", "summary", "assertions"];
 
-/// Differences of stated rates from the counts beside them that rounding explains.
+/// Decimal places that a stated rate is held to beside counts.
 const ROUNDED_TO: u32 = 2;
 
 /// Scores that are no rates.
@@ -183,7 +183,9 @@ fn counts(row: Item<'_, '_>) -> Result<Option<ClaimedRate>, NotScored> {
         };
         return match total {
             0 => Err(NotScored::Reason(UnscoredReason::NoAssertions)),
-            _ if passed > total => Err(NotScored::RateUnreadable(format!("{passed}/{total}"))),
+            _ if passed > total || total > MOST_ASSERTIONS => {
+                Err(NotScored::RateUnreadable(format!("{passed}/{total}")))
+            }
             _ => Ok(Some(ClaimedRate::Counts { passed, total })),
         };
     }
@@ -192,10 +194,10 @@ fn counts(row: Item<'_, '_>) -> Result<Option<ClaimedRate>, NotScored> {
 
 fn note_rate(rate: &ClaimedRate, stated: Option<&Figure>, pointer: &str, notes: &mut Notes) {
     match (rate, stated) {
-        (ClaimedRate::Counts { passed, total }, Some(Figure::Share(share, decimals))) => {
+        (ClaimedRate::Counts { passed, total }, Some(Figure::Share(share, _))) => {
             let exact = rational::rate(*passed, *total);
             let distance = if *share > exact { share - &exact } else { &exact - share };
-            if distance > half_step((*decimals).clamp(ROUNDED_TO, 6)) {
+            if distance > half_step(ROUNDED_TO) {
                 notes.add(NoteCode::RateContradictsCounts, pointer, || {
                     format!("{} beside {passed}/{total}", rational::to_f64(share))
                 });

@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use skill_lift_contract::ContentDigest;
 
+use super::document;
 use super::eval::{EvalReading, configuration_first};
 use super::layout::{self, Layout};
 use super::metadata::EvalMetadata;
 use super::root::{FoundEval, FoundKind, Scan, choose_root};
+use crate::json::Item;
 use crate::runs::configuration::{Configuration, Role};
 use crate::runs::directory::RunDirectory;
 use crate::runs::index::{LayoutError, OnDuplicate, listing_error, shown_path};
@@ -105,6 +107,10 @@ pub struct Workspace {
     pub evals: Vec<EvalDirectory>,
     /// Where runs stand, in the order of evals, then arms by name, then repetitions.
     pub units: Vec<Unit>,
+    /// The model of its runs, where the plan of the iteration names one.
+    pub model: Option<String>,
+    /// The skill, where the plan of the iteration names it.
+    pub skill_name: Option<String>,
     /// Other iterations beside the one that was chosen.
     pub other_iterations: Vec<String>,
     warnings: Vec<RunWarning>,
@@ -135,6 +141,30 @@ impl Workspace {
     pub fn is_one(path: &Path) -> bool {
         let options = WorkspaceOptions::default();
         path.is_dir() && choose_root(path, &options).is_ok()
+    }
+
+    /// What the plan of the executor/grader runner says of all runs.
+    fn read_plan(&mut self) {
+        let Ok(mut directory) = self.open_directory("") else { return };
+        let limit = self.options.limits.sidecar_bytes;
+        let Ok(bytes) = directory.read(layout::ITERATION_PLAN, limit) else { return };
+        self.digests.extend(directory.take_digests());
+        let text = |root: Item<'_, '_>, key: &str| root.get(key).and_then(Item::as_str).map(|text| text.into_owned());
+        let names = |root: Item<'_, '_>| {
+            (text(root, "executor_model").or_else(|| text(root, "model")), text(root, "skill_name"))
+        };
+        if let Ok(reading) = document::read(&bytes, names) {
+            (self.model, self.skill_name) = reading.value;
+        }
+    }
+
+    fn name_other_iterations(&mut self) {
+        if let Some(count) = Some(self.other_iterations.len()).filter(|count| *count > 0) {
+            let chosen = self.shown_root.rsplit('/').next().unwrap_or_default();
+            let message =
+                format!("{chosen} is read, the latest of {} iterations; name another one to read it", count + 1);
+            self.warnings.push(RunWarning { code: WarningCode::OtherIterations, path: String::new(), message });
+        }
     }
 
     /// The id of an eval's case: its own id where the runner keeps it, else `eval-<id>`, else the name of its folder.
@@ -234,6 +264,8 @@ impl Scan {
             shown_root,
             options: self.options,
             kind,
+            model: None,
+            skill_name: None,
             evals: Vec::new(),
             units: Vec::new(),
             other_iterations,
@@ -243,6 +275,8 @@ impl Scan {
         for name in &kind_of_root.refused {
             workspace.warnings.push(refused_link(name.clone()));
         }
+        workspace.read_plan();
+        workspace.name_other_iterations();
         for (position, reading) in readings.into_iter().enumerate() {
             workspace.units.extend(reading.units.into_iter().map(|unit| Unit { eval: position, ..unit }));
             workspace.warnings.extend(reading.warnings);
@@ -267,12 +301,16 @@ impl Scan {
 }
 
 impl EvalDirectory {
-    /// Numbers first, by value; then names, as a person lists them.
+    fn key(&self) -> &str {
+        self.eval_id.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Ids that are numbers first, by value; then the other ids and names, as a person lists them.
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let number = |eval: &Self| eval.eval_id.as_deref().and_then(layout::whole_number);
         match (number(self), number(other)) {
             (Some(a), Some(b)) => a.cmp(&b).then_with(|| natural_order(&self.name, &other.name)),
-            (a, b) => b.is_some().cmp(&a.is_some()).then_with(|| natural_order(&self.name, &other.name)),
+            (a, b) => b.is_some().cmp(&a.is_some()).then_with(|| natural_order(self.key(), other.key())),
         }
     }
 }

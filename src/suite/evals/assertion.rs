@@ -43,13 +43,12 @@ pub(super) fn read(
     patterns: &Patterns,
     remarks: &mut Vec<Remark>,
 ) -> Option<Assertion> {
-    let (text, key) = match (node.as_str(), node.members()) {
+    let (text, mut key) = match (node.as_str(), node.members()) {
         (Some(text), _) => (Some(text.to_owned()), text.to_owned()),
         (None, Some(_)) => {
             let text = judged_text(node).map(str::to_owned);
             let key = ["id", "name", "dimension"].into_iter().find_map(|key| key_text(node.get(key)?));
-            let word = || operands::type_word(node).map(str::to_owned);
-            let key = key.or_else(|| text.clone()).or_else(word).unwrap_or_default();
+            let key = key.or_else(|| text.clone()).or_else(|| operands::shown(node)).unwrap_or_default();
             (text, key)
         }
         (None, None) => {
@@ -60,10 +59,13 @@ pub(super) fn read(
         }
     };
     let decided = if standing == Standing::MustNot {
+        // a judge who sees the name alone must not take it for a wish
+        key.insert_str(0, "must not: ");
         Ok(Decided::judge(Some(MUST_NOT)))
     } else {
         decide(node, patterns, remarks)
     };
+    let is_refused = decided.is_err();
     let mut decided = decided.unwrap_or_else(|remark| {
         let span = if remark.span == Span::default() { node.span } else { remark.span };
         remarks.push(Remark { span, ..remark });
@@ -71,13 +73,11 @@ pub(super) fn read(
     });
     let is_blank = text.as_deref().is_none_or(|text| python::strip(text).is_empty());
     if decided.check.is_none() && is_blank {
-        let message = format!("an assertion without a text: {}", cut(&node.python_repr()));
-        remarks.push(Remark::error(
-            "blank_operand",
-            node.span,
-            message,
-            "write what a good answer does, or take it out",
-        ));
+        if !is_refused {
+            let message = format!("an assertion without a text: {}", cut(&node.python_repr()));
+            let help = "write what a good answer does, or take it out";
+            remarks.push(Remark::error("blank_operand", node.span, message, help));
+        }
         return None;
     }
     let (assertion_type, check) = match decided.check.take() {
@@ -295,5 +295,128 @@ pub(super) fn key_text(node: &Node<'_>) -> Option<String> {
         Value::String(text) if !python::strip(text).is_empty() => Some(text.clone().into_owned()),
         Value::Number(number) => Some(number.text().to_owned()),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::{Limits, parse};
+
+    fn assertion(text: &str) -> Assertion {
+        let mut remarks = Vec::new();
+        let node = parse(text, Limits::SUITE).unwrap();
+        read(&node, Standing::Own, &Patterns::default(), &mut remarks).unwrap_or_else(|| panic!("{text}: {remarks:?}"))
+    }
+
+    /// Type and whether case is ignored, for a check of a text.
+    fn shown(text: &str) -> (&'static str, Option<bool>) {
+        let found = assertion(text);
+        let ignore_case = match &found.check {
+            Check::Contains { matching, .. }
+            | Check::ContainsAny { matching, .. }
+            | Check::ContainsAll { matching, .. }
+            | Check::ExcludesAny { matching, .. }
+            | Check::StartsWith { matching, .. }
+            | Check::EndsWith { matching, .. }
+            | Check::ContainsInFile { matching, .. } => Some(matching.ignore_case),
+            Check::Regex { pattern, .. } | Check::NotRegex { pattern, .. } => {
+                let search = pattern.pattern.search("ABC");
+                Some(matches!(search, skill_lift_text::pattern::Search::Match(_)))
+            }
+            _ => None,
+        };
+        (found.assertion_type.word(), ignore_case)
+    }
+
+    #[test]
+    fn spellings_have_the_case_rule_of_the_programs_that_run_them() {
+        for (text, kind, ignores_case) in [
+            (r#""contains 'x'""#, "contains", true),
+            (r#"{"name": "n", "type": "contains", "value": "x"}"#, "contains", true),
+            (r#"{"name": "n", "type": "contains", "value": ["x", "y"]}"#, "contains_any", true),
+            (r#"{"text": "t", "type": "contains_phrase", "phrase": "x"}"#, "contains", true),
+            (r#"{"text": "t", "check": "string_match", "value": "x"}"#, "contains", true),
+            (r#"{"name": "n", "type": "contains", "value": "x", "case_sensitive": true}"#, "contains", false),
+            (r#"{"type": "content_includes_all", "value": ["x", "y"]}"#, "contains_all", true),
+            (r#"{"text": "t", "type": "not_contains", "phrase": "x"}"#, "not_contains", true),
+            (r#"{"name": "n", "type": "not_contains_any", "values": ["x"]}"#, "excludes_any", false),
+            (r#"{"name": "n", "type": "content_excludes_any", "values": ["x"]}"#, "excludes_any", true),
+            (r#"{"type": "string_contains_in_file", "file": "a.md", "value": "x"}"#, "contains_in_file", true),
+            (r#"{"type": "ends_with", "value": "x"}"#, "ends_with", true),
+            (r#"{"name": "n", "type": "string_match", "pattern": "b"}"#, "regex", false),
+            (r#"{"text": "t", "type": "contains_pattern", "pattern": "b"}"#, "regex", false),
+            (r#"{"type": "regex", "value": "(?i)b"}"#, "regex", true),
+            (r#"{"type": "regex_includes", "value": "b"}"#, "regex", true),
+            (r#"{"type": "regex_includes", "value": "b", "case_sensitive": true}"#, "regex", false),
+            (r#"{"type": "regex_excludes", "value": "b"}"#, "not_regex", true),
+            (r#"{"type": "not_contains_pattern", "pattern": "b"}"#, "not_regex", false),
+        ] {
+            assert_eq!(shown(text), (kind, Some(ignores_case)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_no_machine_can_decide_is_left_to_a_judge() {
+        for (text, original, rubric) in [
+            (r#""contains a table""#, None, "contains a table"),
+            (r#"{"id": "1.1", "text": "t", "trap": "why"}"#, None, "t"),
+            (r#"{"name": "n", "check": "contains 'x'"}"#, None, "contains 'x'"),
+            (r#"{"dimension": "d", "pass_if": "p"}"#, None, "p"),
+            (r#"{"name": "n", "description": "d", "type": "llm_judge", "criterion": "c"}"#, Some("llm_judge"), "c"),
+            (r#"{"text": "t", "type": "contains"}"#, Some("contains"), "t"),
+            (r#"{"text": "t", "check": "qualitative", "value": "v"}"#, None, "t"),
+            (
+                r#"{"name": "n", "type": "content_preserved", "check": "preserves #a"}"#,
+                Some("content_preserved"),
+                "preserves #a",
+            ),
+            (r#"{"text": "t", "check": {"kind": "no_writes"}}"#, Some("check:no_writes"), "t"),
+            (r#"{"text": "t", "check": {"kind": "no_write_of", "match": {"odd": 1}}}"#, Some("check:no_write_of"), "t"),
+            (r#"{"text": "The report exists", "type": "file_exists"}"#, Some("file_exists"), "The report exists"),
+            (r#"{"text": "contains 'x'", "passed": null}"#, None, "contains 'x'"),
+        ] {
+            let found = assertion(text);
+            let Check::Judgement { assertion } = &found.check else { panic!("{text}: {:?}", found.check) };
+            assert_eq!(found.original_type.as_deref(), original, "{text}");
+            let line = assertion.get("rubric").and_then(|rubric| rubric.items()?.first()?.as_str());
+            assert_eq!(line, Some(rubric), "{text}");
+        }
+        let beside = assertion(r#"{"text": "t", "check": "qualitative", "value": "v"}"#);
+        let Check::Judgement { assertion: node } = &beside.check else { panic!("a judgement") };
+        assert_eq!(node.get("rubric").unwrap().python_repr(), "['t', 'v']");
+    }
+
+    #[test]
+    fn assertions_keep_what_verdicts_may_repeat() {
+        let text = r#"{"id": 7, "name": "n", "description": "d", "check": "c", "weight": 2, "score": 1}"#;
+        let found = assertion(text);
+        assert_eq!((found.id.as_deref(), found.label.as_str(), found.weight), (Some("7"), "7", Some(2.0)));
+        assert_eq!(found.text.as_deref(), Some("c"));
+        assert_eq!(found.wordings().collect::<Vec<_>>(), ["n", "d", "c"]);
+        assert_eq!(found.source, Some(parse(text, Limits::SUITE).unwrap().into_owned()));
+        assert_eq!(assertion("\"prose\"").wordings().collect::<Vec<_>>(), ["prose"]);
+        assert_eq!(assertion(r#"{"type": "contains", "value": "x"}"#).label, "contains: x");
+    }
+
+    #[test]
+    fn programs_and_calls_are_read() {
+        let found =
+            assertion(r#"{"check": "c", "cmd": ["py", "{case_dir}/x"], "expect_exit": 3, "expect_substring": "s"}"#);
+        let Check::Script { command, pass_exit_code, expect_output, .. } = &found.check else { panic!("a script") };
+        assert_eq!(
+            (command.join(" "), *pass_exit_code, expect_output.as_deref()),
+            ("py {output_dir}/x".to_owned(), 3, Some("s"))
+        );
+        let found = assertion(
+            r#"{"text": "t", "check": {"kind": "write_ordering", "first": {"tool": "a", "args_contain": {"k": "v"}},
+                "then": {"args_match": {"k": "^w"}}}}"#,
+        );
+        let Check::WriteOrdering { first, then } = &found.check else { panic!("an order") };
+        assert_eq!(
+            (first.tool.as_deref(), first.contains.len(), then.matches[0].1.source.as_str()),
+            (Some("a"), 1, "^w")
+        );
+        assert_eq!(assertion(r#"{"check": "c", "retired": "r"}"#).class().word(), "retired");
     }
 }

@@ -8,6 +8,7 @@ use skill_lift_text::python;
 
 use super::assertion::{self, Standing};
 use super::case::id_problem;
+use super::collect;
 use super::files::{Found, Roots};
 use super::open::{Read, named};
 use super::remark::cut;
@@ -24,11 +25,8 @@ const SCORING_KEYS: [&str; 4] = ["common_assertion_weight", "per_eval_expectatio
 const EVAL_KEYS: [&str; 8] =
     ["id", "prompt", "name", "expected_output", "project_class", "archetype", "files", "expectations"];
 
-/// Most assertions of a suite, those of the suite counted once for each eval.
-const MOST_ASSERTIONS: usize = 500_000;
-
 /// Reads a suite. `None` when it has an error, which is reported.
-pub(in crate::suite) fn read(report: &mut Report<'_>, root: &Node<'_>, roots: &Roots) -> Option<Read> {
+pub(super) fn read(report: &mut Report<'_>, root: &Node<'_>, roots: &Roots) -> Option<Read> {
     let path = report.source_text().name.clone();
     let mut reader = Closed { report, path, roots };
     if root.members().is_none() {
@@ -39,7 +37,7 @@ pub(in crate::suite) fn read(report: &mut Report<'_>, root: &Node<'_>, roots: &R
     let skill_name = reader.required_text("", root, "skill_name", SHAPE);
     let common = reader.strings(".common_assertions", root, "common_assertions");
     let scoring = reader.scoring(root);
-    let cases = reader.evals(root, &common);
+    let cases = reader.evals(root, common);
     reader.warn_ungraded(root, &cases);
     Some(Read {
         container: "evals",
@@ -107,7 +105,13 @@ impl Closed<'_, '_> {
     fn strings<'n, 'a>(&mut self, at: &str, node: &'n Node<'a>, key: &str) -> &'n [Node<'a>] {
         let Some(value) = node.get(key) else { return &[] };
         match value.items() {
-            Some(items) if items.iter().all(|item| item.as_str().is_some()) => items,
+            Some(items) if !collect::is_too_long(items.len()) && items.iter().all(|item| item.as_str().is_some()) => {
+                items
+            }
+            Some(items) if collect::is_too_long(items.len()) => {
+                self.error(at, "limit", value.span, "the list is too long");
+                &[]
+            }
             _ => {
                 self.error(at, "operand", value.span, "must be a list of texts");
                 &[]
@@ -148,8 +152,12 @@ impl Closed<'_, '_> {
             self.error(".evals", SHAPE, span, "must be a list");
             return Vec::new();
         };
+        if !collect::can_share(common, evals.len()) {
+            let message = format!("{} common assertions are too many for {} evals", common.len(), evals.len());
+            self.error(".common_assertions", "limit", root.span, message);
+            return Vec::new();
+        }
         let mut seen: HashMap<&str, usize> = HashMap::new();
-        let mut assertions = 0;
         let mut cases = Vec::new();
         for (index, node) in evals.iter().enumerate() {
             let at = format!(".evals[{index}]");
@@ -158,11 +166,6 @@ impl Closed<'_, '_> {
                 continue;
             }
             let case = self.eval(&at, node, common, index, &mut seen);
-            assertions += case.assertions.len();
-            if assertions > MOST_ASSERTIONS {
-                self.error(&at, "limit", node.span, format!("the suite has more than {MOST_ASSERTIONS} assertions"));
-                break;
-            }
             cases.push(case);
         }
         cases

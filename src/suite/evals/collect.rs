@@ -30,6 +30,24 @@ pub(super) const NEGATIVE_LISTS: [&str; 3] = ["must_not", "forbidden", "fail"];
 /// Key of the list of dimensions that are scored.
 pub(super) const DIMENSIONS: &str = "graded_dimensions";
 
+/// Most assertions of a case.
+const MOST_ASSERTIONS: usize = 50_000;
+/// Most assertions that a suite may declare for all cases, counted once for each case.
+const MOST_COMMON: usize = 500_000;
+/// Most bytes of the same, for they are kept once for each case.
+const MOST_COMMON_BYTES: usize = 64 << 20;
+
+/// Whether the assertions that a suite declares for all cases can be given to so many of them.
+pub(super) fn can_share(common: &[Node<'_>], cases: usize) -> bool {
+    let bytes: usize = common.iter().map(|node| node.span.end - node.span.start).sum();
+    common.len().saturating_mul(cases) <= MOST_COMMON && bytes.saturating_mul(cases) <= MOST_COMMON_BYTES
+}
+
+/// Whether a case may have so many assertions.
+pub(super) fn is_too_long(count: usize) -> bool {
+    count > MOST_ASSERTIONS
+}
+
 /// Takes what is said about the part of a case at a JSON pointer, relative to the case.
 pub(super) type Say<'s> = &'s mut dyn FnMut(&str, Remark);
 
@@ -91,7 +109,10 @@ impl Collected<'_, '_> {
         // a tree that was read can be written
         let entry = format!("{mark}{}", serde_json::to_string(node).unwrap_or_default());
         let mut remarks = Vec::new();
-        if self.seen.insert(entry) {
+        if is_too_long(self.assertions.len() + 1) {
+            let message = format!("the case has more than {MOST_ASSERTIONS} assertions");
+            remarks.push(Remark::error("limit", node.span, message, "split the case"));
+        } else if self.seen.insert(entry) {
             self.assertions.extend(assertion::read(node, standing, self.patterns, &mut remarks));
         } else {
             let message = "the same assertion stands in the case before; it counts once".to_owned();

@@ -6,13 +6,13 @@ use std::path::{Component, Path, PathBuf};
 use crate::suite::model::Dialect;
 
 /// The folders that paths of a suite may be relative to, all of them real paths.
-pub(in crate::suite) struct Roots {
+pub(super) struct Roots {
     /// The folder of the suite.
-    pub(in crate::suite) suite: PathBuf,
+    pub(super) suite: PathBuf,
     /// The folder of the skill: the one that holds `evals`, else that of the suite.
-    pub(in crate::suite) skill: PathBuf,
+    pub(super) skill: PathBuf,
     /// The repository; no file outside of it belongs to the suite.
-    pub(in crate::suite) repository: PathBuf,
+    pub(super) repository: PathBuf,
     /// Where declared files are looked for, in this order.
     bases: Vec<PathBuf>,
 }
@@ -32,7 +32,7 @@ pub(super) enum Found {
 
 impl Roots {
     /// The folders of a suite in a folder, given by its real path.
-    pub(in crate::suite) fn new(suite: PathBuf, dialect: Dialect) -> Self {
+    pub(super) fn new(suite: PathBuf, dialect: Dialect) -> Self {
         let is_evals = suite.file_name().is_some_and(|name| name == "evals");
         let skill = suite.parent().filter(|_| is_evals).unwrap_or(&suite).to_owned();
         if dialect == Dialect::SkillEval {

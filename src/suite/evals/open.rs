@@ -2,17 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::Roots;
 use super::case::{CaseReader, id_problem, unknown_keys, written_id};
+use super::collect;
 use super::container::{self, Container, prompt};
-use super::files::Found;
+use super::files::{Found, Roots};
 use super::remark::{Remark, Sink, cut};
 use crate::json::{Node, Span};
 use crate::suite::environment::Patterns;
 use crate::suite::model::{Case, Dialect, Scoring};
-
-/// Most assertions of a suite, those of the suite counted once for each case.
-const MOST_ASSERTIONS: usize = 500_000;
 
 /// Keys of a suite that are read or kept as they are.
 const KNOWN: [&str; 27] = [
@@ -49,22 +46,17 @@ const KNOWN: [&str; 27] = [
 const SHOWN_NAMES: usize = 5;
 
 /// What was read of a suite.
-pub(in crate::suite) struct Read {
-    pub(in crate::suite) container: &'static str,
-    pub(in crate::suite) skill_name: String,
-    pub(in crate::suite) skill_paths: Vec<String>,
-    pub(in crate::suite) cases: Vec<Case>,
-    pub(in crate::suite) common_assertions: usize,
-    pub(in crate::suite) scoring: Option<Scoring>,
+pub(super) struct Read {
+    pub(super) container: &'static str,
+    pub(super) skill_name: String,
+    pub(super) skill_paths: Vec<String>,
+    pub(super) cases: Vec<Case>,
+    pub(super) common_assertions: usize,
+    pub(super) scoring: Option<Scoring>,
 }
 
 /// Reads an open suite. `None` when it has no list of cases, which is reported.
-pub(in crate::suite) fn read(
-    sink: &mut Sink<'_, '_>,
-    root: &Node<'_>,
-    roots: &Roots,
-    dialect: Dialect,
-) -> Option<Read> {
+pub(super) fn read(sink: &mut Sink<'_, '_>, root: &Node<'_>, roots: &Roots, dialect: Dialect) -> Option<Read> {
     let refuse = |span: Span, message: &str| {
         let help =
             "cases stand in a list `evals`, `cases`, `test_cases` or `queries`, or in an array, each with a `prompt`";
@@ -81,8 +73,13 @@ pub(in crate::suite) fn read(
     let patterns = Patterns::default();
     let common =
         root.get("common_assertions").filter(|_| !container.is_single()).and_then(Node::items).unwrap_or_default();
+    if !collect::can_share(common, container.cases.len()) {
+        let message = format!("{} common assertions are too many for {} cases", common.len(), container.cases.len());
+        sink.say("/common_assertions", Remark::error("limit", start(root), message, "split the suite"));
+        return None;
+    }
     check_common(sink, common, &patterns);
-    let mut suite = Cases { sink, roots, ids: HashMap::new(), assertions: 0 };
+    let mut suite = Cases { sink, roots, ids: HashMap::new() };
     let reader = CaseReader { dialect, patterns: &patterns, common, is_query: container.word == "queries" };
     let cases = suite.read(&container, &reader);
     suite.check_ids();
@@ -126,7 +123,6 @@ struct Cases<'s, 'r, 'd> {
     roots: &'s Roots,
     /// Where each id stands.
     ids: HashMap<String, Vec<(String, Span)>>,
-    assertions: usize,
 }
 
 impl Cases<'_, '_, '_> {
@@ -143,13 +139,7 @@ impl Cases<'_, '_, '_> {
             let id = self.id(node, &pointer, index);
             let sink = &mut *self.sink;
             let case = reader.read(node, id, &mut |part, remark| sink.say(&format!("{pointer}{part}"), remark));
-            self.assertions += case.assertions.len();
-            if self.assertions > MOST_ASSERTIONS {
-                let message = format!("the suite has more than {MOST_ASSERTIONS} assertions");
-                self.sink.say(&pointer, Remark::error("limit", node.span, message, "split the suite"));
-                break;
-            }
-            self.check_files(node, &case, &pointer);
+            self.check_files(node, &pointer);
             cases.push(case);
         }
         cases
@@ -182,30 +172,36 @@ impl Cases<'_, '_, '_> {
         }
     }
 
-    fn check_files(&mut self, node: &Node<'_>, case: &Case, pointer: &str) {
-        let span =
-            ["files", "input_files"].into_iter().find_map(|key| node.get(key)).map_or(node.span, |list| list.span);
-        for (index, path) in case.files.iter().enumerate() {
-            let shown = cut(path);
-            let remark = match self.roots.find(path) {
-                Found::Here => continue,
-                Found::Missing => {
-                    let help = "files are looked for in the skill, beside the suite, in its `fixtures` and `files`, and \
-                                in the repository";
-                    Remark::warning("missing_file", span, format!("the file `{shown}` does not exist"), help)
+    fn check_files(&mut self, node: &Node<'_>, pointer: &str) {
+        for key in ["files", "input_files"] {
+            for (index, item) in node.get(key).and_then(Node::items).unwrap_or_default().iter().enumerate() {
+                let remark = item.as_str().and_then(|path| file_remark(self.roots.find(path), path, item.span));
+                if let Some(remark) = remark {
+                    self.sink.say(&format!("{pointer}/{key}/{index}"), remark);
                 }
-                Found::Outside => {
-                    let message = format!("the file `{shown}` is outside of the repository");
-                    Remark::error("path_escapes_root", span, message, "copy it beside the suite")
-                }
-                Found::Remote => {
-                    let message = format!("the file `{shown}` is not fetched");
-                    Remark::note("missing_file", span, message, "download it and name the copy")
-                }
-            };
-            self.sink.say(&format!("{pointer}/files/{index}"), remark);
+            }
         }
     }
+}
+
+fn file_remark(found: Found, path: &str, span: Span) -> Option<Remark> {
+    let shown = cut(path);
+    Some(match found {
+        Found::Here => return None,
+        Found::Missing => {
+            let help = "files are looked for in the skill, beside the suite, in its `fixtures` and `files`, and in the \
+                        repository";
+            Remark::warning("missing_file", span, format!("the file `{shown}` does not exist"), help)
+        }
+        Found::Outside => {
+            let message = format!("the file `{shown}` is outside of the repository");
+            Remark::error("path_escapes_root", span, message, "copy it beside the suite")
+        }
+        Found::Remote => {
+            let message = format!("the file `{shown}` is not fetched");
+            Remark::note("missing_file", span, message, "download it and name the copy")
+        }
+    })
 }
 
 /// Says what is to be said about the suite as a whole.
@@ -223,13 +219,13 @@ fn warn_top(sink: &mut Sink<'_, '_>, root: &Node<'_>, container: &Container<'_, 
     }
     let unnumbered = container.cases.iter().filter(|case| matches!(written_id(case), Ok(None))).count();
     if unnumbered > 0 {
-        let message = format!("{unnumbered} case(s) have no id and are named by their position");
+        let message = format!("cases without an id, named by their position: {unnumbered}");
         warn("generated_id", message, "give each case an `id`: a position changes when a case is added before it");
     }
     let ungraded: Vec<&str> = cases.iter().filter(|case| case.is_ungraded()).map(|case| case.id.as_str()).collect();
     if !ungraded.is_empty() {
         let message = format!(
-            "{} of {} case(s) have no assertion, so that they neither pass nor fail: {}",
+            "cases without an assertion, which neither pass nor fail: {} of {} ({})",
             ungraded.len(),
             cases.len(),
             named(&ungraded)
@@ -238,7 +234,7 @@ fn warn_top(sink: &mut Sink<'_, '_>, root: &Node<'_>, container: &Container<'_, 
     }
     let unlabelled = cases.iter().filter(|case| case.is_trigger() && case.should_trigger.is_none()).count();
     if unlabelled > 0 {
-        let message = format!("{unlabelled} querie(s) do not say whether they should trigger the skill");
+        let message = format!("queries that do not say whether they should trigger the skill: {unlabelled}");
         warn(
             "unlabelled_queries",
             message,

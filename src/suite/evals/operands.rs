@@ -80,6 +80,14 @@ pub(super) fn type_word<'n>(node: &'n Node<'_>) -> Option<&'n str> {
     node.get("type").and_then(Node::as_str).or_else(check_word)
 }
 
+/// A name for an object without a text: its type and its operand.
+pub(super) fn shown(node: &Node<'_>) -> Option<String> {
+    let word = type_word(node)?;
+    let keys = ["value", "values", "phrase", "phrases", "pattern", "path", "file", "key"];
+    let operand = keys.into_iter().find_map(|key| node.get(key));
+    Some(operand.map_or_else(|| word.to_owned(), |operand| format!("{word}: {}", cut(&operand.python_str()))))
+}
+
 /// Whether a `check` names a kind instead of stating what is checked.
 pub(super) fn is_type_word(word: &str) -> bool {
     DECIDED.contains(&word) || JUDGED.contains(&word)

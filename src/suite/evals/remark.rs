@@ -34,7 +34,7 @@ impl Remark {
 }
 
 /// The diagnostics of a file whose places are JSON pointers.
-pub(in crate::suite) struct Sink<'r, 's>(pub(in crate::suite) &'r mut Report<'s>);
+pub(super) struct Sink<'r, 's>(pub(super) &'r mut Report<'s>);
 
 impl Sink<'_, '_> {
     /// Says something about what stands at a JSON pointer.
