@@ -3,6 +3,7 @@
 //! Blocks hold codes, counts and exact rationals. Nothing is rounded or put into words here: that is the report's part.
 
 pub mod flags;
+pub mod forge;
 pub mod inference;
 pub mod lift;
 pub mod pairing;

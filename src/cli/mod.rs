@@ -42,7 +42,7 @@ enum Command {
     Grade(Box<grade::GradeArguments>),
     Benchmark(Box<benchmark::BenchmarkArguments>),
     Suite(suite::SuiteArguments),
-    Report(report::ReportArguments),
+    Report(Box<report::ReportArguments>),
     #[command(external_subcommand)]
     External(Vec<OsString>),
 }

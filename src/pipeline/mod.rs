@@ -4,6 +4,7 @@
 //! are asked for, what `grade` writes beside its report, and everything that was odd.
 
 mod evaluate;
+mod forge;
 mod products;
 mod scratch;
 #[cfg(test)]
@@ -12,6 +13,7 @@ mod warnings;
 mod workspace;
 
 pub use evaluate::{Evaluated, EvaluationError, FrameChoice, Products, Request, evaluate};
+pub use forge::{ForgeError, ForgeReading, number_of, read_forge};
 pub use products::{GradingFiles, GradingFilesWritten, JudgeTasks};
 pub use warnings::WarningLog;
 pub use workspace::{TreeCases, WorkspaceRequest, cases_of_tree, evaluate_workspace, grade_workspace};
