@@ -77,6 +77,9 @@ pub fn run(arguments: &ReportArguments) -> ExitCode {
     if arguments.forge.lacks_previous() {
         return usage("--fail-on regressions needs --previous");
     }
+    if arguments.format == Format::UpstreamJson && arguments.forge.is_gated() {
+        return usage("--fail-on does not apply to --format upstream-json: nothing is concluded from it");
+    }
     let limits = Limits {
         output_bytes: Limits::mebibytes(arguments.max_output_mib),
         sidecar_bytes: Limits::mebibytes(arguments.max_sidecar_mib),

@@ -8,6 +8,7 @@ mod corpus;
 mod demo;
 mod dependencies;
 mod docs;
+mod forge;
 mod generate;
 mod layouts;
 mod replay_grading;

@@ -121,9 +121,8 @@ fn ratio(iteration: &ForgeIteration, inference: &Inference) -> Ratio {
 
 fn paired_quantity(iteration: &ForgeIteration, quantity: Quantity) -> Option<PairedQuantity> {
     let both = iteration.evals.iter().filter(|eval| eval.paired_rates().is_some());
-    let both: Vec<(f64, f64)> = both
-        .filter_map(|eval| eval.with_skill.quantity(quantity).zip(eval.baseline.quantity(quantity)))
-        .collect();
+    let both: Vec<(f64, f64)> =
+        both.filter_map(|eval| eval.with_skill.quantity(quantity).zip(eval.baseline.quantity(quantity))).collect();
     let mean = |side: fn(&(f64, f64)) -> f64| describe::mean(&both.iter().map(side).collect::<Vec<_>>());
     Some(PairedQuantity { evals: both.len(), with_skill: mean(|pair| pair.0)?, baseline: mean(|pair| pair.1)? })
 }

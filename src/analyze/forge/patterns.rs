@@ -145,11 +145,9 @@ fn clusters(iteration: &ForgeIteration) -> Vec<FailureCluster> {
                 baseline_evals: Vec::new(),
             });
             let (failures, decided, evals) = match run.arm {
-                Arm::WithSkill => (
-                    &mut cluster.with_skill_failed,
-                    &mut cluster.with_skill_decided,
-                    &mut cluster.with_skill_evals,
-                ),
+                Arm::WithSkill => {
+                    (&mut cluster.with_skill_failed, &mut cluster.with_skill_decided, &mut cluster.with_skill_evals)
+                }
                 Arm::Baseline => {
                     (&mut cluster.baseline_failed, &mut cluster.baseline_decided, &mut cluster.baseline_evals)
                 }

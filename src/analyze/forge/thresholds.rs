@@ -75,12 +75,7 @@ impl ThresholdResults {
         }
         let scaled = [
             (ThresholdKind::MaxAvgTokens, &demanded.max_avg_tokens, Quantity::Tokens, 1.0),
-            (
-                ThresholdKind::MaxAvgDurationSeconds,
-                &demanded.max_avg_duration_seconds,
-                Quantity::DurationMs,
-                1000.0,
-            ),
+            (ThresholdKind::MaxAvgDurationSeconds, &demanded.max_avg_duration_seconds, Quantity::DurationMs, 1000.0),
         ];
         for (kind, limit, quantity, scale) in scaled {
             let Some(limit) = limit else { continue };
@@ -136,9 +131,8 @@ fn improvement(limit: &Rational, iteration: &ForgeIteration, lift: &ForgeLift) -
         Some((with_skill, baseline)) => Some(*with_skill >= limit * baseline),
         None => None,
     };
-    let misses = |eval: &EvalResult| {
-        eval.paired_rates().is_some_and(|(with_skill, baseline)| *with_skill < limit * baseline)
-    };
+    let misses =
+        |eval: &EvalResult| eval.paired_rates().is_some_and(|(with_skill, baseline)| *with_skill < limit * baseline);
     Threshold {
         reason: reason.map(RatioReason::code),
         ..threshold(

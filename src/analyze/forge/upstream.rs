@@ -144,9 +144,10 @@ impl UpstreamBenchmark {
         };
         let ratios = [self.improvement_ratio, self.token_savings_ratio, self.time_savings_ratio];
         let evals = self.per_eval.iter().flat_map(|eval| [&eval.with_skill, &eval.baseline]).flatten();
-        let deltas = self.comparison.iter().flat_map(|comparison| {
-            [comparison.pass_rate_delta, comparison.token_delta, comparison.duration_delta]
-        });
+        let deltas = self
+            .comparison
+            .iter()
+            .flat_map(|comparison| [comparison.pass_rate_delta, comparison.token_delta, comparison.duration_delta]);
         [&self.with_skill, &self.baseline].into_iter().chain(evals).all(arm)
             && ratios.iter().all(|ratio| ratio.is_finite())
             && deltas.into_iter().all(|delta| !matches!(delta, Delta::Float(value) if !value.is_finite()))

@@ -93,6 +93,11 @@ impl ForgeArguments {
         self.fail_on.contains(&FailOn::Regressions) && self.previous.is_none()
     }
 
+    /// Whether findings decide the exit code.
+    pub fn is_gated(&self) -> bool {
+        !self.fail_on.is_empty()
+    }
+
     fn config(&self) -> Result<BenchmarkConfig, String> {
         let mut config = match &self.thresholds {
             Some(path) => BenchmarkConfig::read(path).map_err(|error| error.to_string())?,
@@ -235,10 +240,7 @@ fn previous_iteration(path: &Path, limits: &Limits) -> Result<ForgeIteration, St
     Ok(read_forge(&workspace).map_err(|error| failed(error.to_string()))?.iteration)
 }
 
-fn put(
-    arguments: &ReportArguments,
-    write: impl Fn(&mut dyn Write) -> std::io::Result<()>,
-) -> Result<(), String> {
+fn put(arguments: &ReportArguments, write: impl Fn(&mut dyn Write) -> std::io::Result<()>) -> Result<(), String> {
     emit(None, &write)?;
     if let Some(path) = &arguments.output {
         emit(Some(path), &write)?;

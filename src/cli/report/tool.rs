@@ -75,9 +75,8 @@ fn open_forge(path: &Path, limits: Limits) -> Result<Tool, String> {
 /// What is wrong, one line each.
 pub fn open_iteration(path: &Path, limits: Limits) -> Result<Workspace, String> {
     let opened = Workspace::open(path, options(limits));
-    let mut workspace = opened.map_err(|errors| {
-        errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-    })?;
+    let mut workspace =
+        opened.map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
     workspace.kind = WorkspaceKind::SkillForge;
     Ok(workspace)
 }

@@ -161,7 +161,8 @@ impl Adviser<'_> {
             let mut names: Vec<String> = Vec::new();
             for arm in Arm::ALL {
                 for run in self.view.iteration.runs_of(eval.arm(arm)).filter(|run| run.is_scored()) {
-                    names.extend(run.undecided.iter().filter(|name| !names.contains(name)).cloned().collect::<Vec<_>>());
+                    names
+                        .extend(run.undecided.iter().filter(|name| !names.contains(name)).cloned().collect::<Vec<_>>());
                 }
             }
             if !names.is_empty() {
@@ -201,11 +202,14 @@ impl Adviser<'_> {
             let missing = self.view.iteration.evals.iter().filter(|eval| eval.arm(arm).runs.is_empty());
             let evals: Vec<EvalId> = missing.map(|eval| eval.description.id.clone()).collect();
             if !evals.is_empty() {
-                let what = match arm {
-                    Arm::WithSkill => "with the skill",
-                    Arm::Baseline => "as the baseline",
+                let text = match arm {
+                    Arm::WithSkill => {
+                        format!("Run {} with the skill: until then nothing is known.", self.evals(&evals))
+                    }
+                    Arm::Baseline => {
+                        format!("Run the baseline of {}: until then nothing is compared.", self.evals(&evals))
+                    }
                 };
-                let text = format!("Run {} {what}: without it they are not compared.", self.evals(&evals));
                 self.say(code, evals, Vec::new(), text);
             }
         }
@@ -224,7 +228,11 @@ impl Adviser<'_> {
     }
 
     fn too_easy(&mut self) {
-        let same = self.view.iteration.evals.iter().filter(|eval| eval.status() == EvalStatus::Maintained);
+        // a prompt that should leave the skill alone is a guard: it cannot gain
+        let same =
+            self.view.iteration.evals.iter().filter(|eval| {
+                eval.status() == EvalStatus::Maintained && eval.description.should_trigger != Some(false)
+            });
         let evals: Vec<EvalId> = same.map(|eval| eval.description.id.clone()).collect();
         if !evals.is_empty() {
             let text = format!(

@@ -17,13 +17,15 @@ pub fn markdown(view: &ForgeView<'_>) -> String {
     let number = view.iteration.number.map(|number| format!(" \u{2014} Iteration {number}")).unwrap_or_default();
     let mut head = vec![format!("# Eval Report: {}{number}", plain(view.skill_name)), String::new()];
     head.extend(headline(view));
+    head.extend(missed(view));
     let mut sections = vec![head, section("Overall", overall(view))];
     if !view.thresholds.results.is_empty() {
         sections.push(section("Thresholds", thresholds(view)));
     }
     sections.push(section("Per-Eval Results", per_eval(view)));
     if let Some(comparison) = view.comparison {
-        let before = comparison.previous.map_or_else(|| "the Previous Iteration".to_owned(), |n| format!("Iteration {n}"));
+        let before =
+            comparison.previous.map_or_else(|| "the Previous Iteration".to_owned(), |n| format!("Iteration {n}"));
         sections.push(section(&format!("Changes since {before}"), changes(comparison)));
     }
     sections.push(section("Patterns & Insights", or_nothing(patterns::lines(view), "- Nothing stands out.")));
@@ -87,6 +89,14 @@ fn limit(threshold: &Threshold, value: f64) -> String {
         ThresholdKind::MaxAvgDurationSeconds => amount(Quantity::DurationMs, value * 1000.0),
         ThresholdKind::MinImprovementRatio => format!("{:.2}", rational::round_f64_half_even(value, 2)),
     }
+}
+
+/// The thresholds that are missed, where nobody overlooks them.
+fn missed(view: &ForgeView<'_>) -> Option<String> {
+    let missed = view.thresholds.results.iter().filter(|threshold| threshold.met == Some(false));
+    let missed: Vec<String> =
+        missed.map(|threshold| format!("{} ({})", threshold.kind.key(), ids(&threshold.responsible))).collect();
+    (!missed.is_empty()).then(|| format!("\n**FAIL**: thresholds are missed: {}.", missed.join(", ")))
 }
 
 fn thresholds(view: &ForgeView<'_>) -> Vec<String> {

@@ -79,10 +79,9 @@ pub(super) fn overall(view: &ForgeView<'_>) -> Vec<String> {
             rows.push(row.to_vec());
         }
     }
-    for (label, quantity, found) in [
-        ("Avg Time", Quantity::DurationMs, view.lift.duration_ms),
-        ("Avg Tokens", Quantity::Tokens, view.lift.tokens),
-    ] {
+    for (label, quantity, found) in
+        [("Avg Time", Quantity::DurationMs, view.lift.duration_ms), ("Avg Tokens", Quantity::Tokens, view.lift.tokens)]
+    {
         rows.push(quantity_row(view, label, quantity, found));
     }
     let mut lines = table(head, rows);
@@ -103,12 +102,7 @@ fn evals(number: usize, kind: &str) -> String {
     numbers::counted(number, &format!("{kind}eval"), &format!("{kind}evals"))
 }
 
-fn quantity_row(
-    view: &ForgeView<'_>,
-    label: &str,
-    quantity: Quantity,
-    found: Option<PairedQuantity>,
-) -> Vec<String> {
+fn quantity_row(view: &ForgeView<'_>, label: &str, quantity: Quantity, found: Option<PairedQuantity>) -> Vec<String> {
     if let Some(found) = found {
         let label = if found.evals == view.iteration.evals.len() {
             label.to_owned()

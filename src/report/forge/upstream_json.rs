@@ -90,8 +90,7 @@ struct Digits<'a>(&'a str);
 
 impl Serialize for Digits<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let raw =
-            serde_json::value::RawValue::from_string(self.0.to_owned()).map_err(serde::ser::Error::custom)?;
+        let raw = serde_json::value::RawValue::from_string(self.0.to_owned()).map_err(serde::ser::Error::custom)?;
         raw.serialize(serializer)
     }
 }

@@ -16,12 +16,7 @@ pub(super) enum Loaded {
 }
 
 /// Reads a file of a directory. `shown` is its path for people.
-pub(super) fn load(
-    directory: &mut RunDirectory,
-    name: &str,
-    shown: &str,
-    limit: u64,
-) -> Result<Loaded, UpstreamError> {
+pub(super) fn load(directory: &mut RunDirectory, name: &str, shown: &str, limit: u64) -> Result<Loaded, UpstreamError> {
     let path = || shown.to_owned();
     let absent = |problem: String| Ok(Loaded::Absent { problem: Some(problem) });
     let bytes = match directory.read(name, limit) {
@@ -42,10 +37,9 @@ pub(super) fn load(
         Ok(value) => Ok(Loaded::Value(value.into_owned())),
         Err(error) => match &error.kind {
             JsonErrorKind::Syntax(_) => absent(error.to_string()),
-            _ => Err(UpstreamError::Refused {
-                path: path(),
-                problem: format!("at byte {}: {error}", error.span.start),
-            }),
+            _ => {
+                Err(UpstreamError::Refused { path: path(), problem: format!("at byte {}: {error}", error.span.start) })
+            }
         },
     }
 }

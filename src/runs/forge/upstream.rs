@@ -209,8 +209,7 @@ impl Reader<'_> {
     }
 
     fn list(&self, path: &str) -> Result<Listing, UpstreamError> {
-        let listing =
-            Listing::read(&self.root.join(path), &|| Ok(self.root.to_owned()), self.limits.directory_entries);
+        let listing = Listing::read(&self.root.join(path), &|| Ok(self.root.to_owned()), self.limits.directory_entries);
         Ok(listing.map_err(|error| cannot_list(&self.show(path), error))?.unwrap_or_default())
     }
 
