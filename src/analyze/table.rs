@@ -71,6 +71,12 @@ pub struct Run {
     pub scorable: bool,
     /// Why not.
     pub unscored_reasons: Vec<String>,
+    /// Whether a run without the skill had it.
+    pub contaminated: bool,
+    /// Whether the skill was loaded, if somebody says so.
+    pub skill_loaded: Option<bool>,
+    /// Entries of a stored list of verdicts.
+    pub stored_verdicts: Option<u32>,
     /// Gate and critical checks without a judge.
     pub objective: Option<PassRate>,
     /// Those that look at what the agent did.
@@ -143,6 +149,8 @@ impl RunTable {
         let (missing, valid) = (flag(column::MISSING_OUTPUT)?, flag(column::EXECUTION_VALID)?);
         let (scorable, vetoed) = (flag(column::SCORABLE)?, flag(column::VETOED)?);
         let reasons = list(column::UNSCORED_REASONS)?;
+        let (contaminated, loaded) = (flag(column::CONTAMINATED)?, flag(column::SKILL_LOADED)?);
+        let stored_verdicts = number(column::STORED_VERDICTS)?;
         let (critical, below) = (list(column::CRITICAL_FAILURES)?, list(column::BELOW_REFERENCE_FLOOR)?);
         let objective = rate(column::OBJECTIVE_PASSED, column::OBJECTIVE_TOTAL)?;
         let process = rate(column::PROCESS_PASSED, column::PROCESS_TOTAL)?;
@@ -185,6 +193,9 @@ impl RunTable {
                 execution_valid: valid.get(row).unwrap_or_default(),
                 scorable: scorable.get(row).unwrap_or_default(),
                 unscored_reasons: texts(&reasons, row),
+                contaminated: contaminated.get(row).unwrap_or_default(),
+                skill_loaded: loaded.get(row),
+                stored_verdicts: stored_verdicts.get(row),
                 // a veto makes the objective rate zero even when nothing else counts
                 objective: pass_rate(objective_counts).or_else(|| {
                     objective_counts.filter(|_| vetoed).map(|(passed, total)| PassRate { passed, total, vetoed })

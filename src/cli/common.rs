@@ -10,20 +10,19 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use skill_lift_contract::ContentDigest;
 
-use super::input::Input;
 use super::interrupt;
 use super::output::{Color, fail, message_style, usage, warn_line};
-use crate::analyze::table::Baseline;
 use crate::grade::{GradeOptions, Unobserved};
 use crate::judge::Verdicts;
 use crate::pipeline::{
-    Evaluated, Products, Request, TreeCases, WarningLog, WorkspaceRequest, evaluate, evaluate_workspace,
+    Evaluated, Input, Products, Request, RunsSource, TreeCases, WarningLog, WorkspaceRequest, evaluate,
+    evaluate_workspace, variants_of,
 };
 use crate::report::numbers::counted;
 use crate::report::{Provenance, ReportHead, RowWriter};
 use crate::runs::index::shown_path;
 use crate::runs::workspace::{LayoutChoice, WorkspaceOptions};
-use crate::runs::{IndexOptions, Limits, OnDuplicate};
+use crate::runs::{IndexOptions, LayoutError, Limits, OnDuplicate};
 use crate::suite::render::print_failures;
 use crate::suite::{LoadOptions, Loaded, Split, Suite, load};
 
@@ -262,8 +261,8 @@ pub struct Graded<R> {
     pub rows: R,
     /// The selected arms.
     pub variants: Vec<String>,
-    /// What the skill's arm is compared with.
-    pub baseline: Baseline,
+    /// What was graded.
+    pub input: Input,
     /// Top of the report.
     pub head: ReportHead,
     /// Where it comes from; options of the command can be added.
@@ -311,23 +310,37 @@ impl Common {
             bar.set_position(done as u64);
         };
         let grade = self.grade_options(&limits);
+        let native = |suite: &Suite, runs: RunsSource<'_>, variants: Vec<String>, rows: &mut R| {
+            let request = Request {
+                suite,
+                runs,
+                split,
+                variants: variants.clone(),
+                index: IndexOptions { on_duplicate, limits, ..IndexOptions::default() },
+                grade: grade.clone(),
+                verdicts: &verdicts,
+                products,
+                progress: Some(&progress),
+            };
+            evaluate(&request, rows).map(|evaluated| (evaluated, variants))
+        };
         let evaluated = match &input {
             Input::Runs(suite) => {
                 let variants = if asked.is_empty() { suite.variants.clone() } else { asked.clone() };
-                let request = Request {
-                    suite,
-                    runs: self.runs(),
-                    split,
-                    variants: variants.clone(),
-                    index: IndexOptions { on_duplicate, limits },
-                    grade,
-                    verdicts: &verdicts,
-                    products,
-                    progress: Some(&progress),
-                };
-                evaluate(&request, &mut rows).map(|evaluated| (evaluated, variants))
+                native(suite, RunsSource::Tree(self.runs()), variants, &mut rows)
+            }
+            Input::Workspace { workspace, suite, .. } if !workspace.has_verdicts() => {
+                let cases = suite.cases_of(split).filter(|case| !case.is_trigger()).collect();
+                let variants = variants_of(workspace, asked);
+                let index = workspace.run_index(&TreeCases::of_suite(workspace, cases).case_of_eval, &variants);
+                native(suite, RunsSource::Index(&index), variants, &mut rows)
             }
             Input::Workspace { workspace, suite, implied } => {
+                if products.judge_tasks || products.grading_files {
+                    return Err(fail(
+                        "this workspace holds verdicts: --judge-tasks and --write-grading-files are for runs without any",
+                    ));
+                }
                 let cases = match implied {
                     true => TreeCases::of_tree(&suite.cases),
                     false => TreeCases::of_suite(workspace, suite.cases_of(split).collect()),
@@ -368,7 +381,7 @@ impl Common {
             incomplete_judge_results: verdicts.incomplete().len(),
             blocks_missing: &[],
         };
-        Ok(Graded { evaluated, rows, baseline: input.baseline(&variants), variants, head, provenance })
+        Ok(Graded { evaluated, rows, variants, input, head, provenance })
     }
 
     /// What the user named.
@@ -379,12 +392,12 @@ impl Common {
             limits: self.limits.limits(),
         };
         match &self.runs {
-            None if self.suite.is_dir() => Input::of_workspace(&self.suite, options),
+            None if self.suite.is_dir() => Input::of_workspace(&self.suite, options).map_err(fail_each),
             None => Err(usage("the following required arguments were not provided:\n  --runs <DIR>")),
             Some(_) if self.suite.is_dir() => {
                 Err(fail(&format!("{} is a folder: with --runs, name the suite file", self.suite.display())))
             }
-            Some(runs) => Input::of_suite(self.load()?, runs, options),
+            Some(runs) => Input::of_suite(self.load()?, runs, options).map_err(fail_each),
         }
     }
 
@@ -527,6 +540,15 @@ fn fail_layout(warnings: &WarningLog) -> ExitCode {
         if count > kept.len() {
             code = fail(&format!("{}: … and {} more", kind.code(), count - kept.len()));
         }
+    }
+    code
+}
+
+/// Prints why a tree is refused.
+pub fn fail_each(errors: Vec<LayoutError>) -> ExitCode {
+    let mut code = ExitCode::FAILURE;
+    for error in errors {
+        code = fail(&error.to_string());
     }
     code
 }

@@ -4,7 +4,6 @@ mod benchmark;
 mod common;
 mod external;
 mod grade;
-mod input;
 mod interrupt;
 mod output;
 mod report;

@@ -1,6 +1,5 @@
 //! `validate`: says everything that is wrong with a suite before anything is run.
 
-mod counts;
 mod problem;
 
 use std::io::{self, Write};
@@ -14,12 +13,12 @@ use skill_lift_text::screen::visible;
 
 use super::output::{Color, emit, fail, message_style};
 
+use crate::report::SuiteCounts;
 use crate::runs::Limits;
 use crate::suite::diagnostic::Lines;
 use crate::suite::leakage::{LeakageFinding, find_leaks};
 use crate::suite::render::{print_failures, print_located};
 use crate::suite::{Dialect, Level, LoadOptions, Loaded, Suite, load};
-use counts::SuiteCounts;
 use problem::Problem;
 
 /// Checks a suite and says everything that is wrong with it.

@@ -45,6 +45,9 @@ struct RunColumns {
     execution_valid: Vec<bool>,
     scorable: Vec<bool>,
     unscored_reasons: Vec<Vec<String>>,
+    contaminated: Vec<bool>,
+    skill_loaded: Vec<Option<bool>>,
+    stored_verdicts: Vec<Option<u32>>,
     vetoed: Vec<bool>,
     critical_failures: Vec<Vec<String>>,
     objective: RateColumns,
@@ -143,6 +146,9 @@ impl RunColumns {
         self.execution_valid.push(run.execution_valid);
         self.scorable.push(run.is_scorable());
         self.unscored_reasons.push(run.unscored_reasons.iter().map(|reason| reason.code().to_owned()).collect());
+        self.contaminated.push(run.contamination.is_some());
+        self.skill_loaded.push(run.skill_loaded);
+        self.stored_verdicts.push(run.stored.as_ref().map(|_| narrow(run.objective.len())));
         self.vetoed.push(tally.is_vetoed());
         self.critical_failures.push(tally.critical_failures.clone());
         self.objective.push(rate(tally.objective));
@@ -181,6 +187,9 @@ impl RunColumns {
             Column::new(runs::EXECUTION_VALID.into(), self.execution_valid),
             Column::new(runs::SCORABLE.into(), self.scorable),
             text_lists(runs::UNSCORED_REASONS, &self.unscored_reasons),
+            Column::new(runs::CONTAMINATED.into(), self.contaminated),
+            Column::new(runs::SKILL_LOADED.into(), self.skill_loaded),
+            Column::new(runs::STORED_VERDICTS.into(), self.stored_verdicts),
             Column::new(runs::VETOED.into(), self.vetoed),
             text_lists(runs::CRITICAL_FAILURES, &self.critical_failures),
             Column::new(runs::OBJECTIVE_PASSED.into(), self.objective.passed),

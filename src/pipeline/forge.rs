@@ -16,7 +16,7 @@ use crate::suite::{Case, Suite};
 pub enum ForgeError {
     /// A directory cannot be listed.
     #[error(transparent)]
-    Layout(#[from] LayoutError),
+    Layout(Box<LayoutError>),
     /// Two directories hold the same eval.
     #[error("{eval} is claimed twice, by {first} and by {second}; remove one of them")]
     EvalTwice {
@@ -39,6 +39,12 @@ pub enum ForgeError {
         /// The second directory.
         second: String,
     },
+}
+
+impl From<LayoutError> for ForgeError {
+    fn from(error: LayoutError) -> Self {
+        Self::Layout(Box::new(error))
+    }
 }
 
 /// Characters of evidence that are kept; the report shows none.

@@ -324,7 +324,7 @@ fn counts(inference: &Inference) -> String {
 }
 
 fn blocked(analysis: &Analysis) -> String {
-    let diagnostics = analysis.pairing.diagnostics(|_| true);
+    let diagnostics = analysis.inference_pairing().diagnostics(|_| true);
     if diagnostics.blocked == 0 {
         return String::new();
     }

@@ -29,6 +29,9 @@ pub fn blocked_reason(code: &str) -> String {
         "missing_objective_pass_rate" => "nothing could be graded".to_owned(),
         "invalid_run_number" => "the run number is not positive".to_owned(),
         "effort_mismatch" => "the arms ran with different effort".to_owned(),
+        "missing_old_skill" => "the run with the old skill is missing".to_owned(),
+        "baseline_contaminated" => "the run without the skill had it".to_owned(),
+        "assertion_count_differs" => "the arms were graded on different numbers of assertions".to_owned(),
         other => other.replace('_', " "),
     }
 }

@@ -26,7 +26,7 @@ pub use configuration::{Configuration, Role, control_among};
 pub use directory::{FileProblem, RunDirectory};
 pub use events::{Event, EventKind, EventLog, EventStatus, Events, EventsProblem};
 pub use evidence::{RunEvidence, TurnEvidence};
-pub use index::{IndexOptions, LayoutError, OnDuplicate, RunIndex, RunSlot};
+pub use index::{AnswerRule, IndexOptions, LayoutError, OnDuplicate, RunIndex, RunSlot};
 pub use limits::Limits;
 pub use metrics::{Metrics, Signal};
 pub use output::{Output, OutputPlace};

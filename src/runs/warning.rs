@@ -73,6 +73,8 @@ pub enum WarningCode {
     BenchmarkDisagrees,
     /// A grader left assertions out, which count as failed.
     IncompleteVerdicts,
+    /// A run without the skill had it.
+    BaselineContaminated,
     /// One of several iterations was read.
     OtherIterations,
     /// A stored verdict differs from what the text says literally.
@@ -117,6 +119,7 @@ impl WarningCode {
             Self::BenchmarkOfAnotherSuite => "benchmark_of_another_suite",
             Self::BenchmarkDisagrees => "benchmark_disagrees",
             Self::IncompleteVerdicts => "incomplete_verdicts",
+            Self::BaselineContaminated => "baseline_contaminated",
             Self::OtherIterations => "other_iterations",
             Self::RegradeDisagrees => "regrade_disagrees",
         }

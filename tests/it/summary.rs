@@ -5,7 +5,7 @@ use std::path::Path;
 use skill_lift::analyze::{AnalysisOptions, analyze};
 use skill_lift::grade::GradeOptions;
 use skill_lift::judge::Verdicts;
-use skill_lift::pipeline::{FrameChoice, Products, Request, evaluate};
+use skill_lift::pipeline::{FrameChoice, Products, Request, RunsSource, evaluate};
 use skill_lift::report::{RowArray, Style, SummaryView, render};
 use skill_lift::runs::IndexOptions;
 use skill_lift::suite::{LoadOptions, load};
@@ -16,7 +16,7 @@ fn summary(folder: &Path, styles: &[Style]) -> Vec<String> {
     let suite = load(&folder.join("evals/shared-benchmark.json"), &LoadOptions::default()).suite.unwrap();
     let request = Request {
         suite: &suite,
-        runs: &folder.join("runs"),
+        runs: RunsSource::Tree(&folder.join("runs")),
         split: None,
         variants: suite.variants.clone(),
         index: IndexOptions::default(),

@@ -291,6 +291,16 @@ impl ForgeIteration {
         rational::mean(&self.evals.iter().filter_map(|eval| eval.arm(arm).rate.clone()).collect::<Vec<_>>())
     }
 
+    /// As [`ForgeIteration::macro_rate`], undecided assertions counted as failed.
+    pub fn macro_strict_rate(&self, arm: Arm) -> Option<Rational> {
+        rational::mean(&self.evals.iter().filter_map(|eval| eval.arm(arm).strict_rate.clone()).collect::<Vec<_>>())
+    }
+
+    /// As [`ForgeIteration::macro_rate`], with the weights of the assertions.
+    pub fn macro_weighted_rate(&self, arm: Arm) -> Option<f64> {
+        describe::mean(&self.evals.iter().filter_map(|eval| eval.arm(arm).weighted_rate).collect::<Vec<_>>())
+    }
+
     /// Mean of a quantity in an arm over the evals that have it.
     pub fn macro_quantity(&self, arm: Arm, quantity: Quantity) -> Option<f64> {
         describe::mean(&self.evals.iter().filter_map(|eval| eval.arm(arm).quantity(quantity)).collect::<Vec<_>>())

@@ -62,15 +62,17 @@ pub struct ForgeLift {
     pub tokens: Option<PairedQuantity>,
     /// Milliseconds, where paired evals have them.
     pub duration_ms: Option<PairedQuantity>,
-    /// Whether no paired eval has more than one scored run in an arm.
-    pub single_runs: bool,
+    /// Scored runs of the paired evals with the skill.
+    pub runs_with: usize,
+    /// Scored runs of the paired evals without it.
+    pub runs_without: usize,
 }
 
 impl ForgeLift {
     /// The lift of an iteration.
     pub fn of(iteration: &ForgeIteration, thresholds: &Thresholds) -> Self {
         let (mut paired, mut unpaired, mut units) = (Vec::new(), Vec::new(), Vec::new());
-        let mut single_runs = true;
+        let (mut runs_with, mut runs_without) = (0, 0);
         for eval in &iteration.evals {
             let id = &eval.description.id;
             match eval.paired_rates() {
@@ -81,7 +83,8 @@ impl ForgeLift {
                         with_skill: with_skill.clone(),
                         without_skill: baseline.clone(),
                     });
-                    single_runs &= eval.with_skill.scored == 1 && eval.baseline.scored == 1;
+                    runs_with += eval.with_skill.scored;
+                    runs_without += eval.baseline.scored;
                 }
                 None => unpaired.push(id.clone()),
             }
@@ -91,7 +94,8 @@ impl ForgeLift {
             improvement_ratio: ratio(iteration, &inference),
             tokens: paired_quantity(iteration, Quantity::Tokens),
             duration_ms: paired_quantity(iteration, Quantity::DurationMs),
-            single_runs: single_runs && !paired.is_empty(),
+            runs_with,
+            runs_without,
             paired,
             unpaired,
             inference,

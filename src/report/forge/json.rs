@@ -49,7 +49,10 @@ pub fn write_json(mut writer: &mut dyn Write, view: &ForgeView<'_>) -> io::Resul
 
 fn document(view: &ForgeView<'_>) -> Value {
     let (iteration, lift) = (view.iteration, view.lift);
-    let inference = inference_json::block(&lift.inference, lift.unpaired.len(), view.fewest_evals());
+    let mut inference = json!(inference_json::block(&lift.inference, None, lift.unpaired.len(), view.fewest_evals()));
+    // arms may have different numbers of trials
+    inference["units"]["runs_with"] = json!(lift.runs_with);
+    inference["units"]["runs_without"] = json!(lift.runs_without);
     let mut map = Map::new();
     let mut put = |key: &str, value: Value| map.insert(key.to_owned(), value);
     put("report", json!("skill-forge"));
@@ -86,7 +89,7 @@ fn document(view: &ForgeView<'_>) -> Value {
             "duration_seconds": average(view, Quantity::DurationMs, lift.duration_ms),
         }),
     );
-    put("inference", json!(inference));
+    put("inference", inference);
     put("thresholds", thresholds(view));
     put("patterns", patterns(view.patterns));
     put("comparison", view.comparison.map_or(Value::Null, comparison));

@@ -1,14 +1,11 @@
 //! What means hide, in sentences that name evals and assertions.
 
 use skill_lift_contract::UnscoredReason;
-use skill_lift_stats::describe;
 use skill_lift_stats::rational;
 
 use super::ForgeView;
 use super::overall::amount;
-use crate::analyze::forge::{
-    Arm, ArmVerdict, EvalId, EvalResult, FailureCluster, ForgeRun, Outlier, Quantity, TriggerShare,
-};
+use crate::analyze::forge::{Arm, ArmVerdict, EvalId, FailureCluster, ForgeRun, Outlier, Quantity, TriggerShare};
 use crate::grade::stored::RunFlag;
 use crate::report::skill_eval::format::{code, listed, plain};
 use crate::report::{numbers, words};
@@ -188,17 +185,15 @@ pub(super) fn reason_words(reason: UnscoredReason) -> String {
 /// Strict and weighted rates, where they say something else.
 fn other_rates(view: &ForgeView<'_>, lines: &mut Vec<String>) {
     for arm in Arm::ALL {
-        let evals = || view.iteration.evals.iter().map(|eval: &EvalResult| eval.arm(arm));
         let Some(rate) = view.iteration.macro_rate(arm) else { continue };
         let plain_rate = numbers::percent(&rate);
-        let strict: Vec<_> = evals().filter_map(|result| result.strict_rate.clone()).collect();
-        let weighted: Vec<f64> = evals().filter_map(|result| result.weighted_rate).collect();
-        let weighted = describe::mean(&weighted).and_then(rational::from_f64);
+        let strict = view.iteration.macro_strict_rate(arm).map(|rate| numbers::percent(&rate));
+        let weighted = view.iteration.macro_weighted_rate(arm).and_then(rational::from_f64);
         let mut others = Vec::new();
-        if let Some(strict) = rational::mean(&strict).map(|rate| numbers::percent(&rate)).filter(|s| *s != plain_rate) {
+        if let Some(strict) = strict.filter(|strict| *strict != plain_rate) {
             others.push(format!("{strict} with undecided assertions counted as failed"));
         }
-        if let Some(weighted) = weighted.map(|rate| numbers::percent(&rate)).filter(|w| *w != plain_rate) {
+        if let Some(weighted) = weighted.map(|rate| numbers::percent(&rate)).filter(|rate| *rate != plain_rate) {
             others.push(format!("{weighted} with the weights of the assertions"));
         }
         if !others.is_empty() {

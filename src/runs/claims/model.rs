@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use num_bigint::BigInt;
 use num_traits::{One, Zero};
@@ -167,8 +168,8 @@ impl Unmeasured {
 pub struct ClaimedRun {
     /// The case.
     pub case: CaseName,
-    /// The arm.
-    pub configuration: Configuration,
+    /// The arm; rows with the same name share it.
+    pub configuration: Arc<Configuration>,
     /// The model of the row, else the one in the name of the arm.
     pub model: Option<String>,
     /// The repetition, from 1; 0 when it cannot be read.

@@ -50,7 +50,7 @@ pub(super) fn object(loaded: Loaded, shown: &str) -> Result<Option<Node<'static>
         Loaded::Absent { .. } => Ok(None),
         Loaded::Value(value) if !value.is_truthy() => Ok(None),
         Loaded::Value(value) if value.members().is_some() => Ok(Some(value)),
-        Loaded::Value(value) => Err(stops(shown, format!("it is {}, not an object", value.type_name()))),
+        Loaded::Value(value) => Err(stops(shown, format!("it is no object ({})", value.type_name()))),
     }
 }
 
@@ -60,7 +60,7 @@ pub(super) fn number(object: &Node<'_>, key: &str, shown: &str) -> Result<f64, U
     let number = match &value.value {
         Value::Bool(flag) => f64::from(u8::from(*flag)),
         Value::Number(number) => number.as_f64(),
-        _ => return Err(stops(shown, format!("`{key}` is {}, not a number", value.type_name()))),
+        _ => return Err(stops(shown, format!("`{key}` is no number ({})", value.type_name()))),
     };
     if number.is_finite() { Ok(number) } else { Err(stops(shown, format!("`{key}` is too large"))) }
 }

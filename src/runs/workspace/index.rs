@@ -202,6 +202,11 @@ impl Workspace {
         &self.warnings
     }
 
+    /// Run directories that were dropped because another one has the same number.
+    pub fn duplicates_dropped(&self) -> usize {
+        self.warnings.iter().filter(|warning| warning.code == WarningCode::DuplicateDropped).count()
+    }
+
     /// Files that were read for the index.
     pub fn digests(&self) -> &[(String, ContentDigest)] {
         &self.digests
@@ -296,6 +301,9 @@ impl Scan {
             && let Ok(mut directory) = open_directory(&self.root, "", &self.options.limits)
         {
             reading.read_metadata(&mut directory, "", &self.options.limits);
+            if let Some(id) = reading.eval.metadata.as_ref().and_then(|metadata| metadata.id.clone()) {
+                (reading.eval.eval_id, reading.claims_id) = (Some(id), true);
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ mod eval;
 mod index;
 mod layout;
 mod metadata;
+mod native;
 mod root;
 mod stored;
 mod timing;

@@ -9,6 +9,7 @@ use super::timing::{Measured, Timing};
 use super::verdicts::{GradingDocument, StoredGrading};
 use crate::json::Item;
 use crate::runs::FileProblem;
+use crate::runs::claims::{self, Claims};
 use crate::runs::configuration::Configuration;
 use crate::runs::directory::RunDirectory;
 use crate::runs::index::LayoutError;
@@ -74,6 +75,9 @@ pub struct UnitReading {
     /// Oddities of the files.
     pub warnings: Vec<RunWarning>,
 }
+
+/// Name of the file that sums an iteration up.
+const BENCHMARK_FILE: &str = "benchmark.json";
 
 /// Names of a file with the message of a crash.
 const CRASH_FILE: &str = "error.txt";
@@ -202,6 +206,20 @@ impl Workspace {
             _ => Vec::new(),
         };
         RunRecord::read(directory, &place, &texts, &self.options().limits).map(Box::new)
+    }
+
+    /// What the benchmark file of the workspace claims, if there is one, or why it cannot be read. With its path below
+    /// the root, and its digest.
+    pub fn benchmark_file(&self) -> Option<(String, Result<Claims, String>)> {
+        let mut directory = self.open_directory("").ok()?;
+        let options = claims::ReadOptions { on_duplicate: self.options().on_duplicate, ..Default::default() };
+        let bytes = match directory.read(BENCHMARK_FILE, options.bytes) {
+            Ok(bytes) => bytes,
+            Err(FileProblem::Missing(_)) => return None,
+            Err(problem) => return Some((BENCHMARK_FILE.to_owned(), Err(problem.to_string()))),
+        };
+        let claims = claims::read(&bytes, &options).map_err(|error| error.to_string());
+        Some((BENCHMARK_FILE.to_owned(), claims))
     }
 
     /// The directory of a run, for what is in it beside the verdicts.

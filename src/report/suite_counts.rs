@@ -6,12 +6,12 @@ use std::io::{self, Write};
 use serde::Serialize;
 use skill_lift_text::screen::visible;
 
-use crate::report::numbers::counted;
+use super::numbers::{count, counted};
 use crate::suite::{AssertionClass, Dialect, Suite};
 
 /// The counts of a suite of a dialect that leaves the shape of assertions open.
 #[derive(Serialize)]
-pub(super) struct SuiteCounts<'s> {
+pub struct SuiteCounts<'s> {
     dialect: &'static str,
     skill_name: &'s str,
     /// How the cases stand in the file.
@@ -48,7 +48,7 @@ impl TriggerCounts {
 
 impl<'s> SuiteCounts<'s> {
     /// Counts a suite.
-    pub(super) fn of(suite: &'s Suite) -> Self {
+    pub fn of(suite: &'s Suite) -> Self {
         let mut counts = Self {
             dialect: suite.dialect.name(),
             skill_name: &suite.skill_name,
@@ -92,7 +92,10 @@ impl<'s> SuiteCounts<'s> {
     }
 
     /// What a person needs to know first: what can be graded, by what, and what cannot.
-    pub(super) fn write(&self, out: &mut dyn Write, path: &str) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write(&self, out: &mut dyn Write, path: &str) -> io::Result<()> {
         let name = visible(self.skill_name, false);
         if self.dialect == Dialect::SkillEval.name() {
             writeln!(out, "OK: {}", visible(path, false))?;
@@ -104,8 +107,8 @@ impl<'s> SuiteCounts<'s> {
         let (cases, assertions) =
             (counted(self.cases, "case", "cases"), counted(self.assertions, "assertion", "assertions"));
         writeln!(out, "OK: {name} — {cases}, {assertions} ({})", self.dialect)?;
-        let neither = if self.ungraded_cases > 0 { ": they have no assertion and neither pass nor fail" } else { "" };
-        writeln!(out, "ungraded: {} of {cases}{neither}", self.ungraded_cases)?;
+        let neither = if self.ungraded_cases > 0 { " (no assertion: neither passed nor failed)" } else { "" };
+        writeln!(out, "ungraded: {} of {cases}{neither}", count(self.ungraded_cases))?;
         let offline = self.class(AssertionClass::Deterministic);
         writeln!(out, "graded offline: {}", counted(offline, "assertion", "assertions"))?;
         writeln!(out, "need a judge: {}", counted(self.class(AssertionClass::Judge), "assertion", "assertions"))?;
