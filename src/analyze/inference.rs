@@ -187,6 +187,20 @@ pub struct Inference {
 }
 
 impl Inference {
+    /// The block of units that were paired elsewhere: cases alone, without models and repetitions.
+    pub fn of_units(units: Vec<UnitRates>, thresholds: Thresholds) -> Self {
+        let number = units.len();
+        Self {
+            overall: Contrast::of(Unit::Case, units, &thresholds),
+            thresholds,
+            counts: UnitCounts { cases: number, case_model_units: number, pairs: number, models: 0 },
+            unbalanced_models: false,
+            by_model: Vec::new(),
+            by_case: Vec::new(),
+            review_queue: Vec::new(),
+        }
+    }
+
     /// The block of a tree. `lift` is the one of the same pairs: its tests are not made twice.
     pub fn of(
         table: &RunTable,

@@ -5,6 +5,7 @@
 pub mod benchmark_file;
 pub mod diagnosis;
 pub mod flags;
+pub mod forge;
 pub mod inference;
 pub mod lift;
 pub mod pairing;

@@ -43,8 +43,8 @@ enum Command {
     Grade(Box<grade::GradeArguments>),
     Benchmark(Box<benchmark::BenchmarkArguments>),
     Suite(suite::SuiteArguments),
-    Report(report::ReportArguments),
     Doctor(doctor::DoctorArguments),
+    Report(Box<report::ReportArguments>),
     #[command(external_subcommand)]
     External(Vec<OsString>),
 }

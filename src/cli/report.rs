@@ -1,4 +1,7 @@
-//! `report`: what an iteration of the executor/grader runner shows, as Markdown or JSON.
+//! `report`: what an iteration of another tool's runner shows, as Markdown or JSON.
+
+mod forge;
+mod tool;
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,32 +11,42 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use skill_lift_contract::write::AtomicFile;
 
-use super::output::{emit, fail, warn_line};
+use super::output::{emit, fail, usage, warn_line};
 use crate::analyze::skill_eval::{Corrected, aggregate, orient};
 use crate::report::numbers;
 use crate::report::skill_eval::{markdown, write_json};
 use crate::runs::Limits;
 use crate::runs::skill_eval::{Benchmark, Iteration};
+use tool::{DialectChoice, Tool};
 
-/// Shows an iteration of the executor/grader runner again, with what may be concluded from it.
+/// Shows an iteration of the executor/grader runner or of the forge pipeline, with what may be concluded from it.
 ///
-/// The figures come from `benchmark.json`; where it is missing they are aggregated from the run directories. The
-/// report goes to standard output and to `benchmark.md` in the iteration.
+/// For the executor/grader runner the figures come from `benchmark.json`; where it is missing they are aggregated from
+/// the run directories. The report goes to standard output and to `benchmark.md` in the iteration.
+///
+/// For the forge pipeline they come from the gradings of the runs, and the report goes to standard output alone.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skill-lift report evals/changelog/workspace/claude/iteration-1\n  \
-    skill-lift report evals/changelog/workspace/claude/iteration-1 --format json --output benchmark-with-lift.json\n\n\
-    Exit codes: 0 reported, whatever the results; 1 no iteration, or a broken benchmark.json; 2 wrong arguments.")]
+    skill-lift report evals/changelog/workspace/claude/iteration-1 --format json --output benchmark-with-lift.json\n  \
+    skill-lift report eval-workspace/iteration-2 --previous auto --thresholds benchmark-config.json\n  \
+    skill-lift report eval-workspace/iteration-2 --format upstream-json\n\n\
+    Exit codes: 0 reported, whatever the results; 1 no iteration, a broken benchmark.json, an earlier iteration that \
+    cannot be read, or what --fail-on names; 2 wrong arguments.")]
 pub struct ReportArguments {
     /// The folder of the iteration.
     #[arg(value_name = "ITERATION_DIR")]
     iteration: PathBuf,
-    /// Write the report to this file. Default: benchmark.md in the iteration; JSON goes to standard output alone.
+    /// Write the report to this file too. Default: benchmark.md in the iteration for the Markdown of the executor/grader
+    /// runner; everything else goes to standard output alone.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// What is written.
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "markdown")]
     format: Format,
+    /// Which tool laid the iteration out. Default: what its files say.
+    #[arg(long, value_enum, value_name = "DIALECT")]
+    dialect: Option<DialectChoice>,
     /// Largest answer of a grader, and largest benchmark.json.
     #[arg(long, value_name = "MIB", default_value_t = 64)]
     max_output_mib: u64,
@@ -43,33 +56,53 @@ pub struct ReportArguments {
     /// Say nothing but errors.
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    forge: forge::ForgeArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// The sections of benchmark.md.
+    /// For people: the sections of benchmark.md, or the report of the forge pipeline.
     #[value(alias = "md")]
     Markdown,
-    /// The keys of benchmark.json, and `skill_lift`.
+    /// For programs: the keys of benchmark.json and `skill_lift`, or every run, eval and finding.
     Json,
+    /// The benchmark.json of the forge pipeline's own script: its numbers, not what they should be. Its timestamp is null
+    /// without --generated-at.
+    UpstreamJson,
 }
 
 /// Runs the command.
 pub fn run(arguments: &ReportArguments) -> ExitCode {
-    match arguments.report() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => fail(&message),
+    if arguments.forge.lacks_previous() {
+        return usage("--fail-on regressions needs --previous");
     }
+    if arguments.format == Format::UpstreamJson && arguments.forge.is_gated() {
+        return usage("--fail-on does not apply to --format upstream-json: nothing is concluded from it");
+    }
+    let limits = Limits {
+        output_bytes: Limits::mebibytes(arguments.max_output_mib),
+        sidecar_bytes: Limits::mebibytes(arguments.max_sidecar_mib),
+        ..Limits::default()
+    };
+    let reported = if arguments.format == Format::UpstreamJson {
+        forge::upstream(arguments, &limits)
+    } else {
+        match Tool::of(&arguments.iteration, arguments.dialect, limits) {
+            Ok(Tool::Forge(workspace)) => forge::corrected(arguments, &workspace, &limits),
+            Ok(Tool::SkillEval) => match arguments.forge.first_given() {
+                Some(flag) => return usage(&format!("{flag} is for iterations of the forge pipeline")),
+                None => arguments.skill_eval(&limits).map(|()| ExitCode::SUCCESS),
+            },
+            Err(message) => Err(message),
+        }
+    };
+    reported.unwrap_or_else(|message| fail(&message))
 }
 
 impl ReportArguments {
-    fn report(&self) -> Result<(), String> {
-        let limits = Limits {
-            output_bytes: Limits::mebibytes(self.max_output_mib),
-            sidecar_bytes: Limits::mebibytes(self.max_sidecar_mib),
-            ..Limits::default()
-        };
-        let mut iteration = Iteration::read(&self.iteration, &limits).map_err(|error| error.to_string())?;
+    fn skill_eval(&self, limits: &Limits) -> Result<(), String> {
+        let mut iteration = Iteration::read(&self.iteration, limits).map_err(|error| error.to_string())?;
         if !self.quiet {
             self.warn(&iteration);
         }
@@ -91,7 +124,8 @@ impl ReportArguments {
         let replaced: &[&str] = if turned { &["comparison", "sanity_checks"] } else { &[] };
         match self.format {
             Format::Markdown => self.write_markdown(&figures, &corrected),
-            Format::Json => {
+            // of the forge pipeline alone, handled before
+            Format::Json | Format::UpstreamJson => {
                 let write = |target: Option<&Path>| {
                     emit(target, |writer| write_json(writer, &figures, &corrected, text.as_deref(), replaced))
                 };

@@ -105,7 +105,7 @@ fn implied_suite(workspace: &Workspace) -> Suite {
 }
 
 /// The name of the skill as the folders of a workspace have it: `<skill>-workspace/iteration-<n>`.
-fn skill_name(directory: &Path) -> String {
+pub fn skill_name(directory: &Path) -> String {
     let plain = ["workspace", "evals", "results", "runs", "eval-workspace"];
     let names = directory.ancestors().filter_map(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let mut names = names.filter(|name| !name.starts_with("iteration-") && !plain.contains(&name.as_str()));

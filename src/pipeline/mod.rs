@@ -5,6 +5,7 @@
 
 pub mod doctor;
 mod evaluate;
+mod forge;
 mod input;
 mod products;
 mod scratch;
@@ -14,7 +15,8 @@ mod warnings;
 mod workspace;
 
 pub use evaluate::{Evaluated, EvaluationError, FrameChoice, Products, Request, RunsSource, evaluate};
-pub use input::Input;
+pub use forge::{ForgeError, ForgeReading, number_of, read_forge};
+pub use input::{Input, skill_name};
 pub use products::{GradingFiles, GradingFilesWritten, JudgeTasks};
 pub use warnings::WarningLog;
 pub use workspace::{TreeCases, WorkspaceRequest, cases_of_tree, evaluate_workspace, grade_workspace, variants_of};

@@ -20,7 +20,8 @@ pub(super) struct InferenceBlock {
     overall: Overall,
     by_model: Vec<ModelBlock>,
     by_case: Vec<CaseBlock>,
-    sanity: SanityBlock,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sanity: Option<SanityBlock>,
     multiplicity: Multiplicity,
     review_queue: Vec<ReviewItem>,
 }
@@ -310,8 +311,13 @@ fn sanity_block(sanity: &Sanity) -> SanityBlock {
     }
 }
 
-/// The block; `blocked` is the number of blocked pairs.
-pub(super) fn block(inference: &Inference, sanity: &Sanity, blocked: usize, minimum_cases: usize) -> InferenceBlock {
+/// The block; `blocked` is the number of blocked pairs. Without `sanity` those checks were not made.
+pub(super) fn block(
+    inference: &Inference,
+    sanity: Option<&Sanity>,
+    blocked: usize,
+    minimum_cases: usize,
+) -> InferenceBlock {
     let alpha = rational::to_f64(inference.thresholds.alpha());
     let confidence = rational::to_f64(&(rational::rate(1, 1) - inference.thresholds.alpha()));
     let overall = &inference.overall;
@@ -365,7 +371,7 @@ pub(super) fn block(inference: &Inference, sanity: &Sanity, blocked: usize, mini
             })
             .collect(),
         by_case: inference.by_case.iter().map(case_block).collect(),
-        sanity: sanity_block(sanity),
+        sanity: sanity.map(sanity_block),
         multiplicity: Multiplicity {
             models: Family { method: "holm", tests, untested: inference.by_model.len() - tests },
             cases: Family {

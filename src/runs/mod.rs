@@ -10,6 +10,7 @@ pub mod configuration;
 pub mod directory;
 pub mod events;
 pub mod evidence;
+pub mod forge;
 pub mod index;
 pub mod limits;
 mod listing;

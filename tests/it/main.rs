@@ -9,6 +9,8 @@ mod demo;
 mod dependencies;
 mod docs;
 mod doctor;
+mod forge;
+mod forge_odd;
 mod generate;
 mod layouts;
 mod replay_grading;

@@ -163,7 +163,12 @@ impl StoredFacts {
         file: &str,
     ) -> Vec<AssertionRow> {
         let assertions = &subject.case.assertions;
-        let joined = join(verdicts, assertions);
+        let mut joined = join(verdicts, assertions);
+        let is_forge = subject.kind == WorkspaceKind::SkillForge;
+        // the name is the key of this pipeline: another name is another assertion, wherever it stands
+        if is_forge {
+            joined.iter_mut().for_each(|slot| *slot = slot.filter(|(_, method)| *method != JoinMethod::Position));
+        }
         let rows: Vec<AssertionRow> =
             verdicts.iter().zip(&joined).map(|(verdict, joined)| row(subject, verdict, *joined, file)).collect();
         let mut found = vec![false; assertions.len()];
@@ -175,10 +180,11 @@ impl StoredFacts {
         if !assertions.is_empty() {
             self.unknown_assertions = count(joined.iter().filter(|joined| joined.is_none()).count());
         }
-        let absent = verdicts.iter().filter(|verdict| verdict.passed == Passed::Absent).count();
+        let is_absent = |passed: Passed| passed == Passed::Absent || is_forge && passed == Passed::Unreadable;
+        let absent = verdicts.iter().filter(|verdict| is_absent(verdict.passed)).count();
         self.undecided = count(absent);
         // where graders reword, an assertion without an entry is most likely one whose entry was not recognised
-        if subject.kind == WorkspaceKind::SkillForge {
+        if is_forge {
             self.undecided += count(self.missing_assertions.len());
         }
         let flags = [

@@ -220,7 +220,10 @@ fn reasons_of_verdicts(
     if let Some(unreadable) = verdicts.iter().find(|verdict| verdict.passed == Passed::Unreadable) {
         let message = format!("{}: `passed` is neither true, false nor null", unreadable.pointer);
         warn(WarningCode::UnreadableVerdict, message);
-        return Some(UnscoredReason::UnreadableVerdict);
+        // the forge pipeline takes everything that is neither true nor false for undecided
+        if subject.kind != WorkspaceKind::SkillForge {
+            return Some(UnscoredReason::UnreadableVerdict);
+        }
     }
     if verdicts.is_empty() && subject.kind == WorkspaceKind::SkillEval {
         return Some(UnscoredReason::NoAssertions);

@@ -4,7 +4,7 @@
 //! reading adds stands in sections of its own after them, and in JSON under `skill_lift`.
 
 mod additions;
-mod format;
+pub(super) mod format;
 mod json;
 mod lines;
 mod markdown;
