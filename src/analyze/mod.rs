@@ -2,6 +2,7 @@
 //!
 //! Blocks hold codes, counts and exact rationals. Nothing is rounded or put into words here: that is the report's part.
 
+pub mod diff;
 pub mod flags;
 pub mod inference;
 pub mod lift;

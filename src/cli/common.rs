@@ -472,7 +472,8 @@ fn is_folder_name(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\\', '\0'])
 }
 
-fn print_warnings(warnings: &WarningLog) {
+/// Prints the oddities of a tree.
+pub fn print_warnings(warnings: &WarningLog) {
     for (code, count, kept) in warnings.kinds() {
         for warning in kept {
             warn_line(&format!("WARN {}: {warning}", code.code()));

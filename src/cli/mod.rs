@@ -2,6 +2,7 @@
 
 mod benchmark;
 mod common;
+mod diff;
 mod external;
 mod grade;
 mod input;
@@ -40,6 +41,7 @@ enum Command {
     Validate(validate::ValidateArguments),
     Grade(Box<grade::GradeArguments>),
     Benchmark(Box<benchmark::BenchmarkArguments>),
+    Diff(Box<diff::DiffArguments>),
     Suite(suite::SuiteArguments),
     #[command(external_subcommand)]
     External(Vec<OsString>),
@@ -51,6 +53,7 @@ pub fn run() -> ExitCode {
         Command::Validate(arguments) => validate::run(arguments),
         Command::Grade(arguments) => grade::run(&arguments),
         Command::Benchmark(arguments) => benchmark::run(*arguments),
+        Command::Diff(arguments) => diff::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
         Command::External(words) => external::run(&words),
     }

@@ -6,6 +6,7 @@
 mod evaluate;
 mod products;
 mod scratch;
+mod sides;
 #[cfg(test)]
 mod tests;
 mod warnings;
@@ -13,5 +14,6 @@ mod workspace;
 
 pub use evaluate::{Evaluated, EvaluationError, FrameChoice, Products, Request, evaluate};
 pub use products::{GradingFiles, GradingFilesWritten, JudgeTasks};
+pub use sides::{GradedSide, SIDE_PRODUCTS, SideRequest, graded_side};
 pub use warnings::WarningLog;
 pub use workspace::{TreeCases, WorkspaceRequest, cases_of_tree, evaluate_workspace, grade_workspace};

@@ -4,6 +4,7 @@
 
 pub mod benchmark_json;
 mod compat;
+pub mod diff;
 pub mod grading_file;
 mod inference_json;
 pub mod judge_tasks;

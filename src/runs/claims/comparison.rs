@@ -29,6 +29,8 @@ pub enum ChangeKind {
     StillUnscored,
     /// The checks are others than before, so that the rates do not compare.
     OtherChecks,
+    /// The prompt is another than before, so that the rates do not compare.
+    OtherPrompt,
 }
 
 impl ChangeKind {
@@ -44,8 +46,18 @@ impl ChangeKind {
             Self::BecameUnscored => "became_unscored",
             Self::StillUnscored => "still_unscored",
             Self::OtherChecks => "other_checks",
+            Self::OtherPrompt => "other_prompt",
         }
     }
+}
+
+/// Rows of one arm of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RunCounts {
+    /// All of them.
+    pub rows: usize,
+    /// Those that have a rate.
+    pub scored: usize,
 }
 
 /// One arm of a case in both files.
@@ -65,6 +77,10 @@ pub struct CellChange {
     pub before: Option<Rational>,
     /// Mean rate in the later file.
     pub after: Option<Rational>,
+    /// Rows of the earlier file.
+    pub rows_before: RunCounts,
+    /// Rows of the later file.
+    pub rows_after: RunCounts,
     /// Why rows of the earlier file have no rate.
     pub unscored_before: Vec<NotScored>,
     /// Why rows of the later file have no rate.
@@ -73,6 +89,10 @@ pub struct CellChange {
     pub gained: Vec<String>,
     /// Assertions that pass less often than before.
     pub lost: Vec<String>,
+    /// Those of them that passed in every row that graded them before.
+    pub broken: Vec<String>,
+    /// Whether both files list the assertions, so that it is known whether they are the same.
+    pub lists_checks: bool,
 }
 
 impl CellChange {
@@ -161,8 +181,9 @@ impl<'c> Cell<'c> {
         self.name = self.name.or(row.case.name.as_deref());
         for assertion in &row.assertions {
             let check = self.checks.entry(assertion.name.as_deref().unwrap_or(&assertion.text)).or_default();
-            check.0 += usize::from(assertion.passed == Some(true));
-            check.1 += usize::from(assertion.passed.is_some());
+            // verdicts of a row that is no score say which checks there are, and nothing about them
+            check.0 += usize::from(row.rate.is_scored() && assertion.passed == Some(true));
+            check.1 += usize::from(row.rate.is_scored() && assertion.passed.is_some());
         }
     }
 
@@ -239,7 +260,9 @@ fn change(key: &Key<'_>, old: Option<&Cell<'_>>, new: Option<&Cell<'_>>) -> Cell
         (None, _) => ChangeKind::Appeared,
         (Some(_), None) => ChangeKind::Vanished,
     };
-    let (gained, lost) = old.zip(new).map(|(old, new)| moved(old, new)).unwrap_or_default();
+    let counts = |cell: Option<&Cell<'_>>| cell.map(|cell| cell.arm.counts()).unwrap_or_default();
+    let lists_checks = |cell: Option<&Cell<'_>>| cell.is_some_and(|cell| !cell.checks.is_empty());
+    let Moved { gained, lost, broken } = old.zip(new).map(|(old, new)| moved(old, new)).unwrap_or_default();
     let (case, variant, model) = key;
     CellChange {
         case: (*case).to_owned(),
@@ -249,10 +272,14 @@ fn change(key: &Key<'_>, old: Option<&Cell<'_>>, new: Option<&Cell<'_>>) -> Cell
         kind,
         before,
         after,
+        rows_before: counts(old),
+        rows_after: counts(new),
         unscored_before: reasons(old),
         unscored_after: reasons(new),
         gained,
         lost,
+        broken,
+        lists_checks: lists_checks(old) && lists_checks(new),
     }
 }
 
@@ -276,8 +303,15 @@ fn kind(old: &Cell<'_>, new: &Cell<'_>, before: Option<&Rational>, after: Option
 }
 
 /// Assertions of both cells that pass more often and less often than before.
-fn moved(old: &Cell<'_>, new: &Cell<'_>) -> (Vec<String>, Vec<String>) {
-    let (mut gained, mut lost) = (Vec::new(), Vec::new());
+#[derive(Default)]
+struct Moved {
+    gained: Vec<String>,
+    lost: Vec<String>,
+    broken: Vec<String>,
+}
+
+fn moved(old: &Cell<'_>, new: &Cell<'_>) -> Moved {
+    let mut moved = Moved::default();
     for (text, (passed, graded)) in &new.checks {
         let Some((passed_before, graded_before)) = old.checks.get(text) else {
             continue;
@@ -287,12 +321,17 @@ fn moved(old: &Cell<'_>, new: &Cell<'_>) -> (Vec<String>, Vec<String>) {
         }
         let (now, then) = (*passed as u128 * *graded_before as u128, *passed_before as u128 * *graded as u128);
         match now.cmp(&then) {
-            std::cmp::Ordering::Greater => gained.push((*text).to_owned()),
-            std::cmp::Ordering::Less => lost.push((*text).to_owned()),
+            std::cmp::Ordering::Greater => moved.gained.push((*text).to_owned()),
+            std::cmp::Ordering::Less => {
+                moved.lost.push((*text).to_owned());
+                if passed_before == graded_before {
+                    moved.broken.push((*text).to_owned());
+                }
+            }
             std::cmp::Ordering::Equal => {}
         }
     }
-    (gained, lost)
+    moved
 }
 
 /// The mean lift of each case that has comparable pairs in both files and the same checks.

@@ -6,6 +6,7 @@ use std::collections::hash_map::Entry;
 use num_traits::Signed;
 use skill_lift_stats::rational::{self, Rational};
 
+use super::comparison::RunCounts;
 use super::model::{ClaimedAggregate, ClaimedRate, ClaimedRun, Claims, NotScored, half_step};
 use super::note::{NoteCode, Notes};
 use crate::runs::{Configuration, Role, control_among};
@@ -178,6 +179,10 @@ impl<'c> Arm<'c> {
             self.counted += 1;
             self.assertions = self.assertions.saturating_add(total);
         }
+    }
+
+    pub(super) fn counts(&self) -> RunCounts {
+        RunCounts { rows: self.rows, scored: self.rates.len() }
     }
 
     pub(super) fn mean(&self) -> Option<Rational> {

@@ -171,6 +171,8 @@ pub struct ClaimedRun {
     pub configuration: Configuration,
     /// The model of the row, else the one in the name of the arm.
     pub model: Option<String>,
+    /// The effort setting of the model, where a report repeats what the runner recorded.
+    pub effort: Option<String>,
     /// The repetition, from 1; 0 when it cannot be read.
     pub repetition: u32,
     /// Runs that the row is the mean of; 1 for a row of a run.
