@@ -12,7 +12,7 @@ use skill_lift_stats::rational;
 
 use super::interrupt;
 use super::output::{Color, emit, fail, is_unicode, terminal_width, usage, warn_line};
-use crate::analyze::diff::{Diff, DiffOptions, GateOutcome, GateRule, diff, gate};
+use crate::analyze::diff::{Diff, DiffOptions, GateOutcome, GateRule, align_cases, diff, gate};
 use crate::report::Style;
 use crate::report::diff::{DiffView, gate_lines, render_diff, render_markdown, write_diff};
 use open::{OpenArguments, last_two_iterations};
@@ -132,8 +132,9 @@ impl DiffArguments {
             Some(new) => (self.old.clone(), new.clone()),
             None => last_two_iterations(&self.old).map_err(|message| fail(&message))?,
         };
-        let old = self.open.side(&old, true, self.quiet)?;
-        let new = self.open.side(&new, false, self.quiet)?;
+        let mut old = self.open.side(&old, true, self.quiet)?;
+        let mut new = self.open.side(&new, false, self.quiet)?;
+        align_cases(&mut old, &mut new);
         let diff = diff(&old, &new, &options).map_err(|error| fail(&error.to_string()))?;
         let rule = self.fail_on_regression.map(GateRule::from);
         let outcome = rule.map(|rule| (rule, gate(&diff, rule)));

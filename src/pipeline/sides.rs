@@ -1,6 +1,6 @@
 //! A tree as one side of a comparison: the rows of its report, read as they are made.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 
 use skill_lift_contract::ContentDigest;
@@ -74,7 +74,7 @@ pub fn graded_side(
         form: ClaimForm::GradedRuns,
         skill_name: Some(suite.skill_name.clone()),
         iteration: None,
-        rows: rows.rows,
+        rows: with_texts(rows.rows, suite),
         published_delta: Vec::new(),
         aggregates: Vec::new(),
         usage: None,
@@ -127,6 +127,26 @@ fn case_text(dialect: Dialect, case: &Case) -> CaseText {
         prompt: case.prompt.as_deref().map(digest),
         checks: (!texts.is_empty()).then(|| digest(&texts.join("\0"))),
     }
+}
+
+/// Rows name a check by its label, which may be no more than `a0`; its text says what it is.
+fn with_texts(mut rows: Vec<ClaimedRun>, suite: &Suite) -> Vec<ClaimedRun> {
+    let of_case = |case: &Case| -> HashMap<String, String> {
+        let named =
+            case.assertions.iter().filter_map(|assertion| Some((assertion.label.clone(), assertion.text.clone()?)));
+        named.collect()
+    };
+    let texts: HashMap<&str, HashMap<String, String>> =
+        suite.cases.iter().map(|case| (case.id.as_str(), of_case(case))).collect();
+    for row in &mut rows {
+        let Some(texts) = texts.get(row.case.id.as_str()) else { continue };
+        for assertion in &mut row.assertions {
+            if let Some(text) = texts.get(&assertion.text) {
+                assertion.name = Some(std::mem::replace(&mut assertion.text, text.clone()));
+            }
+        }
+    }
+    rows
 }
 
 /// Rows of a report, read one at a time.

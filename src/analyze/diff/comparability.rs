@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::side::{RateRule, Side};
 use crate::runs::Role;
-use crate::runs::claims::{ChangeKind, Comparison, Difference};
+use crate::runs::claims::{ChangeKind, ClaimForm, Comparison, Difference};
 
 /// Options of the grading that change no rate.
 const HARMLESS_OPTIONS: [&str; 12] = [
@@ -90,6 +90,8 @@ pub enum Basis {
     SamePromptsAndChecks,
     /// The assertions of each compared case are the same; of the prompts nothing is known.
     SameChecks,
+    /// The names of the assertions of each compared case are the same; more is not known.
+    SameCheckNames,
 }
 
 impl Basis {
@@ -99,6 +101,7 @@ impl Basis {
             Self::SameSuite => "same_suite",
             Self::SamePromptsAndChecks => "same_prompts_and_checks",
             Self::SameChecks => "same_checks",
+            Self::SameCheckNames => "same_check_names",
         }
     }
 }
@@ -142,7 +145,9 @@ impl Comparability {
             ((Some(before), Some(after)), _) if before != after => {
                 add(MismatchCode::Suite, None, owned(Some(before)), owned(Some(after)));
             }
-            (_, None) => add(MismatchCode::ChecksUnknown, None, None, None),
+            (_, None) if comparison.cells.iter().any(|cell| cell.delta().is_some()) => {
+                add(MismatchCode::ChecksUnknown, None, None, None);
+            }
             _ => {}
         }
         if old.rate_rule != new.rate_rule {
@@ -229,16 +234,23 @@ fn basis(old: &Side, new: &Side, comparison: &Comparison) -> Option<Basis> {
     }
     let mut compared = comparison.cells.iter().filter(|cell| cell.delta().is_some()).peekable();
     compared.peek()?;
+    // our reports name a check by its label: without the suite `a0` of one may be another check in the other
+    let forms = [old, new].map(|side| side.claims.form);
+    let has_texts = !forms.contains(&ClaimForm::OwnReport);
     let mut prompts_known = true;
     for cell in compared {
         let texts = (old.cases.get(&cell.case), new.cases.get(&cell.case));
         let both = |of: fn(&super::CaseText) -> bool| matches!(texts, (Some(a), Some(b)) if of(a) && of(b));
-        if !cell.lists_checks && !both(|text| text.checks.is_some()) {
+        if !(has_texts && cell.checks.are_listed()) && !both(|text| text.checks.is_some()) {
             return None;
         }
         prompts_known &= both(|text| text.prompt.is_some());
     }
-    Some(if prompts_known { Basis::SamePromptsAndChecks } else { Basis::SameChecks })
+    Some(match prompts_known {
+        true => Basis::SamePromptsAndChecks,
+        false if forms.contains(&ClaimForm::ReferenceReport) => Basis::SameCheckNames,
+        false => Basis::SameChecks,
+    })
 }
 
 fn changed_cases(comparison: &Comparison) -> Vec<(String, ChangeKind)> {

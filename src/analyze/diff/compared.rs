@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_traits::Signed;
 use skill_lift_stats::Thresholds;
 use skill_lift_stats::rational::{self, Rational};
+use skill_lift_text::screen::visible;
 
 use super::comparability::{Comparability, control_word, is_changed};
 use super::shift::{CaseShift, Range, Shift};
-use super::side::Side;
+use super::side::{Side, SideOrigin};
 use crate::runs::Role;
 use crate::runs::claims::{CellChange, ChangeKind, ClaimedLift, Claims, Comparison, compare};
 
@@ -80,13 +81,30 @@ pub struct Diff<'s> {
 }
 
 /// No arm of any case is on both sides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("nothing to compare: no case and arm is in both ({before} in the first, {after} in the second)")]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "nothing to compare: no case and arm is in both\nthe first has {}\nthe second has {}",
+    some_of(.before),
+    some_of(.after)
+)]
 pub struct NothingToCompare {
-    /// Cells of the earlier result.
-    pub before: usize,
-    /// Cells of the later result.
-    pub after: usize,
+    /// Case and arm of the cells of the earlier result.
+    pub before: Vec<(String, String)>,
+    /// Case and arm of the cells of the later result.
+    pub after: Vec<(String, String)>,
+}
+
+/// Cells that a message names.
+const NAMED: usize = 4;
+
+fn some_of(cells: &[(String, String)]) -> String {
+    let named: Vec<String> =
+        cells.iter().take(NAMED).map(|(case, variant)| visible(&format!("{case} {variant}"), false)).collect();
+    match (named.is_empty(), cells.len().saturating_sub(NAMED)) {
+        (true, _) => "no rows".to_owned(),
+        (_, 0) => named.join(", "),
+        (_, more) => format!("{} and {more} more", named.join(", ")),
+    }
 }
 
 /// Compares an earlier result with a later one.
@@ -96,8 +114,11 @@ pub struct NothingToCompare {
 pub fn diff<'s>(old: &'s Side, new: &'s Side, options: &DiffOptions) -> Result<Diff<'s>, NothingToCompare> {
     let mut comparison = compare(&old.claims, &new.claims);
     if !comparison.has_common_cells() {
-        let (before, after) = (comparison.count(ChangeKind::Vanished), comparison.count(ChangeKind::Appeared));
-        return Err(NothingToCompare { before, after });
+        let of_kind = |kind: ChangeKind| {
+            let cells = comparison.cells.iter().filter(|cell| cell.kind == kind);
+            cells.map(|cell| (cell.case.clone(), cell.variant.clone())).collect()
+        };
+        return Err(NothingToCompare { before: of_kind(ChangeKind::Vanished), after: of_kind(ChangeKind::Appeared) });
     }
     mark_changed_cases(old, new, &mut comparison.cells);
     if old.flags().is_err() || new.flags().is_err() {
@@ -145,9 +166,46 @@ impl Diff<'_> {
         self.comparison.cells.iter().filter(|cell| cell.delta().is_some())
     }
 
+    /// Cases whose flags can be compared: a flag needs both arms.
+    pub fn has_pairs_in_both(&self, case: &str) -> bool {
+        let has = |lift: &ClaimedLift| lift.pairs.iter().any(|pair| pair.case == case);
+        has(&self.lift.before) && has(&self.lift.after)
+    }
+
     /// The mean change of the skill's arm.
     pub fn with_skill(&self) -> Option<&Shift> {
         self.arms.iter().find(|(variant, _)| variant == control_word(Role::Treatment)).map(|(_, shift)| shift)
+    }
+}
+
+/// Makes the cases of two sides meet: a result file may call a case `7` that a tree calls `eval-7`.
+pub fn align_cases(old: &mut Side, new: &mut Side) {
+    rename_cases(old, new);
+    rename_cases(new, old);
+}
+
+fn rename_cases(file: &mut Side, tree: &Side) {
+    if !matches!(file.origin, SideOrigin::File(_)) || matches!(tree.origin, SideOrigin::File(_)) {
+        return;
+    }
+    let (known, wanted) = (file.case_ids(), tree.case_ids());
+    let renamed: BTreeMap<String, String> = known
+        .iter()
+        .map(|id| ((*id).to_owned(), format!("eval-{id}")))
+        .filter(|(id, name)| {
+            let taken = known.contains(name.as_str()) || wanted.contains(id.as_str());
+            wanted.contains(name.as_str()) && !taken
+        })
+        .collect();
+    for row in &mut file.claims.rows {
+        if let Some(name) = renamed.get(&row.case.id) {
+            row.case.id.clone_from(name);
+        }
+    }
+    for flag in &mut file.claims.flags {
+        if let Some(name) = renamed.get(&flag.case) {
+            flag.case.clone_from(name);
+        }
     }
 }
 

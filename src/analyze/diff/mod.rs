@@ -10,7 +10,7 @@ mod shift;
 mod side;
 
 pub use comparability::{Basis, Comparability, Mismatch, MismatchCode};
-pub use compared::{CaseSets, Diff, DiffOptions, LiftChange, NothingToCompare, VariantMeans, diff};
+pub use compared::{CaseSets, Diff, DiffOptions, LiftChange, NothingToCompare, VariantMeans, align_cases, diff};
 pub use gate::{GateOutcome, GateRule, Regression, RegressionWhy, gate};
 pub use shift::{CaseShift, NotTested, Shift, Tested};
 pub use side::{CaseText, FlagsUnknown, RateRule, Side, SideOrigin};

@@ -96,7 +96,8 @@ struct SideBlock<'d> {
 
 #[derive(Serialize)]
 struct LikeForLike<'d> {
-    /// `yes`; `no`: nothing is tested; `assumed`: differences are named and the user insists.
+    /// `yes`; `no`: nothing is tested; `assumed`: differences are named and the user insists; `nothing_compared`: no
+    /// case has comparable rates on both sides.
     status: &'static str,
     /// How it is known that the same was measured.
     basis: Option<&'static str>,
@@ -239,6 +240,11 @@ struct CellBlock<'d> {
     unscored_reasons_after: Vec<&'static str>,
     gained: &'d [String],
     lost: &'d [String],
+    /// Had a verdict in every scored row before, and none in some now.
+    undecided: &'d [String],
+    checks_shared: usize,
+    checks_added: usize,
+    checks_removed: usize,
 }
 
 #[derive(Serialize)]
@@ -362,9 +368,10 @@ fn like_for_like<'d>(diff: &'d Diff<'_>) -> LikeForLike<'d> {
     };
     LikeForLike {
         status: match (comparability.is_like_for_like(), comparability.assumed) {
-            (true, _) => "yes",
             (false, true) => "assumed",
             (false, false) => "no",
+            (true, _) if diff.compared().next().is_none() => "nothing_compared",
+            (true, _) => "yes",
         },
         basis: comparability.basis.map(|basis| basis.code()),
         reasons: comparability.mismatches.iter().map(reason).collect(),
@@ -499,6 +506,10 @@ fn cell(cell: &CellChange) -> CellBlock<'_> {
         unscored_reasons_after: codes(&cell.unscored_after),
         gained: &cell.gained,
         lost: &cell.lost,
+        undecided: &cell.undecided,
+        checks_shared: cell.checks.shared,
+        checks_added: cell.checks.added,
+        checks_removed: cell.checks.removed,
     }
 }
 

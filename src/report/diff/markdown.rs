@@ -75,7 +75,7 @@ fn rows(out: &mut String, view: &DiffView, all_cases: bool) {
 
 fn what(row: &DiffRow) -> String {
     let mut text = escaped(&row.what);
-    for (label, checks) in [("lost", &row.lost), ("gained", &row.gained)] {
+    for (label, checks) in [("lost", &row.lost), ("gained", &row.gained), ("undecided", &row.undecided)] {
         let named: Vec<String> = checks.iter().take(CHECKS_SHOWN).map(|check| escaped(check)).collect();
         if !named.is_empty() {
             let more = checks.len() - named.len();

@@ -115,6 +115,7 @@ fn table(page: &mut Page, rows: &[&DiffRow]) {
         }
         checks(page, "lost", &row.lost);
         checks(page, "gained", &row.gained);
+        checks(page, "undecided", &row.undecided);
     }
 }
 
@@ -128,7 +129,7 @@ fn what_lines(what: &str, width: usize, style: Style) -> Vec<String> {
 
 /// The checks that pass less or more often, a line each.
 fn checks(page: &mut Page, label: &str, checks: &[String]) {
-    let first = format!("      {label:<8}");
+    let first = format!("      {label:<11}");
     for (at, check) in checks.iter().take(CHECKS_SHOWN).enumerate() {
         let label = if at == 0 { first.clone() } else { " ".repeat(first.len()) };
         let text = cut_end(&page.name(check), page.width.saturating_sub(first.len()), page.style);

@@ -10,6 +10,7 @@ use crate::report::numbers;
 use crate::report::view::Mark;
 use crate::report::words::Headline;
 use crate::runs::claims::{CellChange, ChangeKind};
+use crate::runs::natural_order;
 
 /// What a text about a comparison shows.
 #[derive(Debug)]
@@ -57,6 +58,8 @@ pub struct DiffRow {
     pub lost: Vec<String>,
     /// Checks that pass more often than before.
     pub gained: Vec<String>,
+    /// Checks that have no verdict any more.
+    pub undecided: Vec<String>,
     /// Whether it stands in the short list.
     pub is_short: bool,
 }
@@ -123,7 +126,7 @@ fn paragraphs(diff: &Diff<'_>) -> Vec<(&'static str, String)> {
         paragraphs.push(("Changed", text));
     }
     if let Some(tested) = diff.with_skill().and_then(|shift| shift.tested.as_ref().ok()) {
-        let moved = tested.test.moved;
+        let moved = numbers::count(tested.test.moved);
         let cases = numbers::counted(tested.test.n, "case", "cases");
         paragraphs.push(("Sure?", format!("Exact test over {cases}, {moved} of which moved.")));
     }
@@ -132,7 +135,9 @@ fn paragraphs(diff: &Diff<'_>) -> Vec<(&'static str, String)> {
 
 fn lists(diff: &Diff<'_>) -> Vec<(&'static str, Vec<String>)> {
     let flags = |flags: &[crate::runs::claims::ClaimedFlag]| {
-        flags.iter().map(|flag| format!("{}: {}", flag.case, flag.flag)).collect::<Vec<_>>()
+        // of a case without both arms in both results it is not known whether it has the flag
+        let known = flags.iter().filter(|flag| diff.has_pairs_in_both(&flag.case));
+        known.map(|flag| format!("{}: {}", flag.case, flag.flag)).collect::<Vec<_>>()
     };
     let others = diff.comparability.others.iter().map(|difference| {
         let side = |value: &Option<String>| value.as_deref().map_or_else(|| "not stated".to_owned(), words::quoted);
@@ -145,7 +150,9 @@ fn lists(diff: &Diff<'_>) -> Vec<(&'static str, Vec<String>)> {
         ("Resolved flags", flags(&diff.comparison.resolved_flags)),
         ("Also different", others.collect()),
     ];
-    lists.into_iter().filter(|(_, list)| !list.is_empty()).collect()
+    let mut lists: Vec<_> = lists.into_iter().filter(|(_, list)| !list.is_empty()).collect();
+    lists.iter_mut().for_each(|(_, list)| list.sort_by(|a, b| natural_order(a, b)));
+    lists
 }
 
 fn counts(diff: &Diff<'_>, variant: &str, shift: &Shift) -> String {
@@ -174,7 +181,7 @@ fn rank(cell: &CellChange) -> u8 {
         ChangeKind::BecameUnscored if is_skill => 1,
         ChangeKind::Regressed => 2,
         ChangeKind::BecameUnscored => 3,
-        ChangeKind::Same if !cell.broken.is_empty() => 4,
+        ChangeKind::Same if !words::is_unchanged(cell) => 4,
         ChangeKind::OtherChecks | ChangeKind::OtherPrompt => 5,
         ChangeKind::Vanished => 6,
         ChangeKind::StillUnscored => 7,
@@ -186,7 +193,8 @@ fn rank(cell: &CellChange) -> u8 {
 }
 
 fn worst_first(a: &CellChange, b: &CellChange) -> Ordering {
-    rank(a).cmp(&rank(b)).then_with(|| a.delta().cmp(&b.delta()))
+    let by_case = || natural_order(&a.case, &b.case).then_with(|| a.variant.cmp(&b.variant));
+    rank(a).cmp(&rank(b)).then_with(|| a.delta().cmp(&b.delta())).then_with(by_case)
 }
 
 fn row(diff: &Diff<'_>, cell: &CellChange, one_arm: bool) -> DiffRow {
@@ -217,8 +225,9 @@ fn row(diff: &Diff<'_>, cell: &CellChange, one_arm: bool) -> DiffRow {
         what: words::what(cell),
         lost: cell.lost.iter().map(|check| words::quoted(check)).collect(),
         gained: cell.gained.iter().map(|check| words::quoted(check)).collect(),
+        undecided: cell.undecided.iter().map(|check| words::quoted(check)).collect(),
         // new and gone cases stand in lists of their own
-        is_short: !(cell.kind == ChangeKind::Same && cell.lost.is_empty() || is_whole_case(cell.kind)),
+        is_short: !(words::is_unchanged(cell) || is_whole_case(cell.kind)),
     }
 }
 
@@ -226,7 +235,7 @@ fn mark(cell: &CellChange) -> Mark {
     match cell.kind {
         ChangeKind::Regressed => Mark::Worse,
         ChangeKind::Improved => Mark::Better,
-        ChangeKind::Same if cell.lost.is_empty() => Mark::Same,
+        _ if words::is_unchanged(cell) => Mark::Same,
         _ => Mark::Open,
     }
 }

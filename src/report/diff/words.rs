@@ -9,7 +9,7 @@ use crate::analyze::diff::{
 };
 use crate::report::numbers;
 use crate::report::words::{Headline, Tone, interval_name_of, unscored_reason};
-use crate::runs::claims::{CellChange, ChangeKind, NotScored};
+use crate::runs::claims::{CellChange, ChangeKind, CheckCounts, NotScored};
 
 /// Regressions that a message names.
 const NAMED: usize = 5;
@@ -24,15 +24,25 @@ const QUOTED: usize = 80;
 pub(super) fn headline(diff: &Diff<'_>) -> Headline {
     let say = |text: &str, note: String, tone| Headline { text: text.to_owned(), note, tone };
     let Some(shift) = diff.with_skill().filter(|shift| !shift.cases.is_empty()) else {
-        return say("Nothing with the skill can be compared.", String::new(), Tone::Neutral);
+        let of_kind = |kinds: &[ChangeKind]| {
+            diff.comparison.cells.iter().any(|cell| cell.variant == "with_skill" && kinds.contains(&cell.kind))
+        };
+        let note = if of_kind(&[ChangeKind::OtherChecks, ChangeKind::OtherPrompt]) {
+            "No case has the same checks and a score both times."
+        } else if of_kind(&[ChangeKind::BecameScored, ChangeKind::BecameUnscored, ChangeKind::StillUnscored]) {
+            "No case has a score both times."
+        } else {
+            "No case ran with the skill both times."
+        };
+        return say("Nothing with the skill can be compared.", note.to_owned(), Tone::Neutral);
     };
-    let unchanged = diff.compared().all(|cell| cell.kind == ChangeKind::Same && cell.lost.is_empty());
+    let unchanged = diff.compared().all(|cell| is_unchanged(cell));
     let whole =
         diff.comparison.cells.iter().all(|cell| matches!(cell.kind, ChangeKind::Same | ChangeKind::StillUnscored));
     let flags = diff.comparison.new_flags.is_empty() && diff.comparison.resolved_flags.is_empty();
     match &shift.tested {
         Err(_) => {
-            let note = "The figures stand side by side; what changed them is not known, and nothing is tested.";
+            let note = "The figures stand side by side; what changed them is not known, and nothing is tested. --assume-comparable tests them all the same.";
             say("Not like-for-like.", note.to_owned(), Tone::Neutral)
         }
         Ok(_) if unchanged && whole && flags => say("No differences.", String::new(), Tone::Neutral),
@@ -68,7 +78,7 @@ fn tested_headline(tested: &Tested, shift: &Shift, thresholds: &Thresholds) -> H
             };
             let note = if verdict.reasons.contains(&TooFewReason::Structural) {
                 let minimum = minimum_cases(thresholds.alpha()).unwrap_or(usize::MAX);
-                format!("{} cannot prove a change, whatever they show; {minimum} could.", cases(test.n))
+                format!("Fewer than {minimum} cases cannot prove a change, whatever they show.")
             } else if verdict.reasons.contains(&TooFewReason::FewCasesMoved) {
                 format!("Only {} of {} changed.", shift.rose + shift.fell, cases(test.n))
             } else {
@@ -89,6 +99,7 @@ pub(super) fn arm_sentence(variant: &str, shift: &Shift, thresholds: &Thresholds
     };
     let cases = numbers::counted(shift.cases.len(), "case", "cases");
     let sure = match &shift.tested {
+        Ok(tested) if tested.test.moved == 0 => ", no case moved".to_owned(),
         Ok(tested) => format!(", {}", certainty(tested, thresholds)),
         Err(_) => String::new(),
     };
@@ -97,7 +108,8 @@ pub(super) fn arm_sentence(variant: &str, shift: &Shift, thresholds: &Thresholds
 
 fn certainty(tested: &Tested, thresholds: &Thresholds) -> String {
     let alpha = rational::to_f64(thresholds.alpha());
-    let p = numbers::p_text(tested.test.p_two_sided, alpha);
+    // a line never ends between `p` and its value
+    let p = numbers::p_text(tested.test.p_two_sided, alpha).replace(' ', "\u{a0}");
     match &tested.interval {
         Ok(interval) => {
             format!("{} {}, {p}", interval_name_of(alpha), numbers::interval(interval.lower, interval.upper))
@@ -157,6 +169,7 @@ pub(super) fn basis(basis: Basis) -> &'static str {
         Basis::SameSuite => "Same suite.",
         Basis::SamePromptsAndChecks => "Same prompts and checks in every compared case.",
         Basis::SameChecks => "Same checks in every compared case; whether the prompts are the same is not known.",
+        Basis::SameCheckNames => "Checks of the same names in every compared case; neither side says more about them.",
     }
 }
 
@@ -196,6 +209,11 @@ pub(super) fn quoted(text: &str) -> String {
     }
 }
 
+/// Whether nothing about a cell is worth a line.
+pub(super) fn is_unchanged(cell: &CellChange) -> bool {
+    cell.kind == ChangeKind::Same && cell.lost.is_empty() && cell.gained.is_empty() && cell.undecided.is_empty()
+}
+
 /// What happened to a cell.
 pub(super) fn what(cell: &CellChange) -> String {
     let reasons = |reasons: &[NotScored]| {
@@ -205,13 +223,18 @@ pub(super) fn what(cell: &CellChange) -> String {
     match cell.kind {
         ChangeKind::Improved => "better".to_owned(),
         ChangeKind::Regressed => "worse".to_owned(),
-        ChangeKind::Same if !cell.lost.is_empty() => "same rate, other checks pass".to_owned(),
+        ChangeKind::Same if !cell.lost.is_empty() || !cell.gained.is_empty() => "same rate, other passes".to_owned(),
+        ChangeKind::Same if !cell.undecided.is_empty() => "same, of fewer verdicts".to_owned(),
         ChangeKind::Same => "same".to_owned(),
         ChangeKind::Appeared => "new".to_owned(),
         ChangeKind::Vanished => "gone".to_owned(),
         ChangeKind::BecameScored => format!("scored now; then not{}", reasons(&cell.unscored_before)),
         ChangeKind::BecameUnscored => format!("no score now{}", reasons(&cell.unscored_after)),
         ChangeKind::StillUnscored => format!("no score, then and now{}", reasons(&cell.unscored_after)),
+        ChangeKind::OtherChecks if cell.checks.are_listed() => {
+            let CheckCounts { shared, removed, added } = cell.checks;
+            format!("other checks: {shared} shared, {added} new, {removed} gone")
+        }
         ChangeKind::OtherChecks => "other checks than before".to_owned(),
         ChangeKind::OtherPrompt => "another prompt than before".to_owned(),
     }
@@ -220,6 +243,8 @@ pub(super) fn what(cell: &CellChange) -> String {
 fn reason(reason: &NotScored) -> String {
     match reason {
         NotScored::Reason(known) => unscored_reason(known.code()),
+        NotScored::RateMissing => "no rate".to_owned(),
+        NotScored::RateUnreadable(text) => format!("`{}` is no rate", quoted(text)),
         other => other.to_string(),
     }
 }

@@ -60,6 +60,32 @@ pub struct RunCounts {
     pub scored: usize,
 }
 
+/// Assertions of one arm of a case in both files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CheckCounts {
+    /// In both.
+    pub shared: usize,
+    /// Only in the earlier file.
+    pub removed: usize,
+    /// Only in the later file.
+    pub added: usize,
+}
+
+impl CheckCounts {
+    /// Whether both files list assertions, so that it is known whether they are the same.
+    pub fn are_listed(self) -> bool {
+        self.shared + self.removed > 0 && self.shared + self.added > 0
+    }
+
+    fn of(old: Option<&Cell<'_>>, new: Option<&Cell<'_>>) -> Self {
+        let has = |cell: Option<&Cell<'_>>, check: &str| cell.is_some_and(|cell| cell.checks.contains_key(check));
+        let checks = |cell: Option<&Cell<'_>>| cell.map(|cell| cell.checks.len()).unwrap_or_default();
+        let of_old = old.into_iter().flat_map(|cell| cell.checks.keys());
+        let shared = of_old.filter(|check| has(new, check)).count();
+        Self { shared, removed: checks(old) - shared, added: checks(new) - shared }
+    }
+}
+
 /// One arm of a case in both files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellChange {
@@ -91,8 +117,10 @@ pub struct CellChange {
     pub lost: Vec<String>,
     /// Those of them that passed in every row that graded them before.
     pub broken: Vec<String>,
-    /// Whether both files list the assertions, so that it is known whether they are the same.
-    pub lists_checks: bool,
+    /// Assertions that had a verdict in every scored row before and have none in some now.
+    pub undecided: Vec<String>,
+    /// Which assertions are in which file.
+    pub checks: CheckCounts,
 }
 
 impl CellChange {
@@ -171,8 +199,16 @@ type Key<'c> = (&'c str, String, Option<&'c str>);
 struct Cell<'c> {
     arm: Arm<'c>,
     name: Option<&'c str>,
-    /// Passed and graded by assertion.
-    checks: BTreeMap<&'c str, (usize, usize)>,
+    /// Verdicts by assertion.
+    checks: BTreeMap<&'c str, Check>,
+}
+
+/// The verdicts on one assertion in the scored rows of a cell.
+#[derive(Debug, Default)]
+struct Check {
+    passed: usize,
+    graded: usize,
+    undecided: usize,
 }
 
 impl<'c> Cell<'c> {
@@ -180,10 +216,13 @@ impl<'c> Cell<'c> {
         self.arm.add(row);
         self.name = self.name.or(row.case.name.as_deref());
         for assertion in &row.assertions {
-            let check = self.checks.entry(assertion.name.as_deref().unwrap_or(&assertion.text)).or_default();
+            let check = self.checks.entry(&assertion.text).or_default();
             // verdicts of a row that is no score say which checks there are, and nothing about them
-            check.0 += usize::from(row.rate.is_scored() && assertion.passed == Some(true));
-            check.1 += usize::from(row.rate.is_scored() && assertion.passed.is_some());
+            if row.rate.is_scored() {
+                check.passed += usize::from(assertion.passed == Some(true));
+                check.graded += usize::from(assertion.passed.is_some());
+                check.undecided += usize::from(assertion.passed.is_none());
+            }
         }
     }
 
@@ -261,8 +300,7 @@ fn change(key: &Key<'_>, old: Option<&Cell<'_>>, new: Option<&Cell<'_>>) -> Cell
         (Some(_), None) => ChangeKind::Vanished,
     };
     let counts = |cell: Option<&Cell<'_>>| cell.map(|cell| cell.arm.counts()).unwrap_or_default();
-    let lists_checks = |cell: Option<&Cell<'_>>| cell.is_some_and(|cell| !cell.checks.is_empty());
-    let Moved { gained, lost, broken } = old.zip(new).map(|(old, new)| moved(old, new)).unwrap_or_default();
+    let Moved { gained, lost, broken, undecided } = old.zip(new).map(|(old, new)| moved(old, new)).unwrap_or_default();
     let (case, variant, model) = key;
     CellChange {
         case: (*case).to_owned(),
@@ -279,7 +317,8 @@ fn change(key: &Key<'_>, old: Option<&Cell<'_>>, new: Option<&Cell<'_>>) -> Cell
         gained,
         lost,
         broken,
-        lists_checks: lists_checks(old) && lists_checks(new),
+        undecided,
+        checks: CheckCounts::of(old, new),
     }
 }
 
@@ -308,23 +347,27 @@ struct Moved {
     gained: Vec<String>,
     lost: Vec<String>,
     broken: Vec<String>,
+    undecided: Vec<String>,
 }
 
 fn moved(old: &Cell<'_>, new: &Cell<'_>) -> Moved {
     let mut moved = Moved::default();
-    for (text, (passed, graded)) in &new.checks {
-        let Some((passed_before, graded_before)) = old.checks.get(text) else {
+    for (text, check) in &new.checks {
+        let Some(before) = old.checks.get(text).filter(|before| before.graded > 0) else {
             continue;
         };
-        if *graded == 0 || *graded_before == 0 {
+        if check.undecided > 0 && before.undecided == 0 {
+            moved.undecided.push((*text).to_owned());
+        }
+        if check.graded == 0 {
             continue;
         }
-        let (now, then) = (*passed as u128 * *graded_before as u128, *passed_before as u128 * *graded as u128);
-        match now.cmp(&then) {
+        let product = |passed: usize, graded: usize| passed as u128 * graded as u128;
+        match product(check.passed, before.graded).cmp(&product(before.passed, check.graded)) {
             std::cmp::Ordering::Greater => moved.gained.push((*text).to_owned()),
             std::cmp::Ordering::Less => {
                 moved.lost.push((*text).to_owned());
-                if passed_before == graded_before {
+                if before.passed == before.graded {
                     moved.broken.push((*text).to_owned());
                 }
             }

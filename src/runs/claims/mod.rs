@@ -22,7 +22,7 @@ mod shape;
 mod verdicts;
 
 pub use checking::{Contradiction, ContradictionCode, Gradings, check};
-pub use comparison::{CellChange, ChangeKind, Comparison, Difference, RunCounts, compare};
+pub use comparison::{CellChange, ChangeKind, CheckCounts, Comparison, Difference, RunCounts, compare};
 pub use error::{ClaimsError, NearForm};
 pub use figures::DeltaText;
 pub use form::ClaimForm;
