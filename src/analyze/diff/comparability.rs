@@ -184,7 +184,10 @@ impl Comparability {
             let option = option_that_matters(difference);
             add(MismatchCode::Option, option, difference.before.clone(), difference.after.clone());
         }
-        let others = others.into_iter().filter(|difference| is_worth_naming(&difference.key, &mismatches)).collect();
+        // what one side leaves out is no difference
+        let stated = |difference: &Difference| difference.before.is_some() && difference.after.is_some();
+        let named = |difference: &Difference| is_worth_naming(&difference.key, &mismatches);
+        let others = others.into_iter().filter(|difference| stated(difference) && named(difference)).collect();
         Self { mismatches, basis, assumed, changed_cases: changed_cases(comparison), others }
     }
 }

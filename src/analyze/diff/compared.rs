@@ -9,7 +9,7 @@ use skill_lift_text::screen::visible;
 
 use super::comparability::{Comparability, control_word, is_changed};
 use super::shift::{CaseShift, Range, Shift};
-use super::side::{Side, SideOrigin};
+use super::side::Side;
 use crate::runs::Role;
 use crate::runs::claims::{CellChange, ChangeKind, ClaimedLift, Claims, Comparison, compare};
 
@@ -175,37 +175,6 @@ impl Diff<'_> {
     /// The mean change of the skill's arm.
     pub fn with_skill(&self) -> Option<&Shift> {
         self.arms.iter().find(|(variant, _)| variant == control_word(Role::Treatment)).map(|(_, shift)| shift)
-    }
-}
-
-/// Makes the cases of two sides meet: a result file may call a case `7` that a tree calls `eval-7`.
-pub fn align_cases(old: &mut Side, new: &mut Side) {
-    rename_cases(old, new);
-    rename_cases(new, old);
-}
-
-fn rename_cases(file: &mut Side, tree: &Side) {
-    if !matches!(file.origin, SideOrigin::File(_)) || matches!(tree.origin, SideOrigin::File(_)) {
-        return;
-    }
-    let (known, wanted) = (file.case_ids(), tree.case_ids());
-    let renamed: BTreeMap<String, String> = known
-        .iter()
-        .map(|id| ((*id).to_owned(), format!("eval-{id}")))
-        .filter(|(id, name)| {
-            let taken = known.contains(name.as_str()) || wanted.contains(id.as_str());
-            wanted.contains(name.as_str()) && !taken
-        })
-        .collect();
-    for row in &mut file.claims.rows {
-        if let Some(name) = renamed.get(&row.case.id) {
-            row.case.id.clone_from(name);
-        }
-    }
-    for flag in &mut file.claims.flags {
-        if let Some(name) = renamed.get(&flag.case) {
-            flag.case.clone_from(name);
-        }
     }
 }
 

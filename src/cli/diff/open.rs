@@ -97,7 +97,9 @@ impl OpenArguments {
         }
         let input = match suite {
             Some(suite) => Input::of_suite(self.load(suite, quiet)?, path, self.workspace_options())?,
-            None => Input::of_workspace(path, self.workspace_options())?,
+            None => Input::of_workspace(path, self.workspace_options()).inspect_err(|_| {
+                warn_line("Of a folder of runs that are not graded yet, name the suite with --suite.");
+            })?,
         };
         let GradedSide { side, warnings } = self.grade(path, &input).map_err(|error| fail(&error.to_string()))?;
         if !quiet {

@@ -86,7 +86,7 @@ impl DiffView {
             leads,
             paragraphs: paragraphs(diff),
             rows: cells.into_iter().map(|cell| row(diff, cell, one_arm)).collect(),
-            counts: diff.arms.iter().map(|(variant, shift)| counts(diff, variant, shift)).collect(),
+            counts: diff.arms.iter().filter_map(|(variant, shift)| counts(diff, variant, shift)).collect(),
             lists: lists(diff),
         }
     }
@@ -155,7 +155,7 @@ fn lists(diff: &Diff<'_>) -> Vec<(&'static str, Vec<String>)> {
     lists
 }
 
-fn counts(diff: &Diff<'_>, variant: &str, shift: &Shift) -> String {
+fn counts(diff: &Diff<'_>, variant: &str, shift: &Shift) -> Option<String> {
     let cells = diff.comparison.cells.iter().filter(|cell| cell.variant == variant);
     let (mut worse, mut better, mut same, mut left_out) = (0, 0, 0, 0);
     for cell in cells {
@@ -167,10 +167,13 @@ fn counts(diff: &Diff<'_>, variant: &str, shift: &Shift) -> String {
             _ => left_out += 1,
         }
     }
+    if worse + better + same + left_out == 0 {
+        return None;
+    }
     let left_out = if left_out > 0 { format!(", {left_out} not compared") } else { String::new() };
     // with several models a case has several rows
     let rows = if worse + better + same > shift.cases.len() { " (case and model)" } else { "" };
-    format!("{}: {better} better, {same} the same, {worse} worse{left_out}{rows}.", words::arm_phrase(variant))
+    Some(format!("{}: {better} better, {same} the same, {worse} worse{left_out}{rows}.", words::arm_phrase(variant)))
 }
 
 /// How bad a change is: what was lost with the skill first, what is the same last.

@@ -113,13 +113,18 @@ impl ClaimedRate {
     }
 
     /// How far the true rate may lie from the value because it was rounded; 0 for counts.
+    ///
+    /// Writers drop zeros at the end: `0.5` and `1` say no less than `0.50` and `1.00`, which is as coarse as tools round.
     pub fn rounding(&self) -> Rational {
         match self {
-            Self::Share { decimals, .. } => half_step(*decimals),
+            Self::Share { decimals, .. } => half_step((*decimals).max(COARSEST_DECIMALS)),
             _ => Rational::zero(),
         }
     }
 }
+
+/// Decimal places that tools round rates to at least.
+const COARSEST_DECIMALS: u32 = 2;
 
 /// Half a unit of the last of some decimal places.
 pub(super) fn half_step(decimals: u32) -> Rational {
