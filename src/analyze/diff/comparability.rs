@@ -244,7 +244,8 @@ fn basis(old: &Side, new: &Side, comparison: &Comparison) -> Option<Basis> {
     for cell in compared {
         let texts = (old.cases.get(&cell.case), new.cases.get(&cell.case));
         let both = |of: fn(&super::CaseText) -> bool| matches!(texts, (Some(a), Some(b)) if of(a) && of(b));
-        if !(has_texts && cell.checks.are_listed()) && !both(|text| text.checks.is_some()) {
+        let known = has_texts && cell.checks.are_listed() || both(|text| text.checks.is_some());
+        if !known {
             return None;
         }
         prompts_known &= both(|text| text.prompt.is_some());

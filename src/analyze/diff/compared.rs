@@ -253,7 +253,9 @@ fn case_shift(case: &str, values: &[(Rational, Rational)]) -> Option<CaseShift> 
 
 /// The mean change of each arm, the skill's first, then what it may be compared with, then the others by name.
 fn arms(cells: &[CellChange], allows_tests: bool, thresholds: &Thresholds) -> Vec<(String, Shift)> {
-    let mut arms: BTreeMap<(usize, &str), BTreeMap<&str, Vec<(Rational, Rational)>>> = BTreeMap::new();
+    /// Before and after of the models of each case.
+    type Cases<'c> = BTreeMap<&'c str, Vec<(Rational, Rational)>>;
+    let mut arms: BTreeMap<(usize, &str), Cases<'_>> = BTreeMap::new();
     let order = [Role::Treatment, Role::Control, Role::OldSkill].map(control_word);
     for cell in cells {
         let rank = order.iter().position(|variant| *variant == cell.variant).unwrap_or(order.len());
@@ -265,7 +267,7 @@ fn arms(cells: &[CellChange], allows_tests: bool, thresholds: &Thresholds) -> Ve
         let after = if cell.kind == ChangeKind::Same { before } else { after };
         arm.entry(&cell.case).or_default().push((before.clone(), after.clone()));
     }
-    let shift = |cases: BTreeMap<&str, Vec<(Rational, Rational)>>| {
+    let shift = |cases: Cases<'_>| {
         let cases = cases.into_iter().filter_map(|(case, values)| case_shift(case, &values)).collect();
         Shift::of(cases, Range::Rate, allows_tests, thresholds)
     };

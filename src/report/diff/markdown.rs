@@ -9,8 +9,8 @@ use crate::report::view::Mark;
 const ROWS_SHOWN: usize = 50;
 /// Entries of a list unless all are asked for.
 const LISTED: usize = 20;
-/// Checks that are named of one row.
-const CHECKS_SHOWN: usize = 3;
+/// Entries of a list that are named of one row.
+const DETAILS_SHOWN: usize = 3;
 
 /// Renders a comparison. With `all_cases` every arm of every case is listed.
 pub fn render_markdown(view: &DiffView, all_cases: bool) -> String {
@@ -74,14 +74,12 @@ fn rows(out: &mut String, view: &DiffView, all_cases: bool) {
 }
 
 fn what(row: &DiffRow) -> String {
-    let mut text = escaped(&row.what);
-    for (label, checks) in [("lost", &row.lost), ("gained", &row.gained), ("undecided", &row.undecided)] {
-        let named: Vec<String> = checks.iter().take(CHECKS_SHOWN).map(|check| escaped(check)).collect();
-        if !named.is_empty() {
-            let more = checks.len() - named.len();
-            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-            text.push_str(&format!(". {label}: {}{more}", named.join("; ")));
-        }
+    let mut text = row.what.to_owned();
+    for (label, list) in &row.details {
+        let named: Vec<String> = list.iter().take(DETAILS_SHOWN).map(|entry| escaped(entry)).collect();
+        let more = list.len() - named.len();
+        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        text.push_str(&format!("; {label}: {}{more}", named.join("; ")));
     }
     text
 }

@@ -10,10 +10,12 @@ use crate::report::view::Mark;
 const ROWS_SHOWN: usize = 20;
 /// Entries that are listed of a list.
 const LISTED: usize = 10;
-/// Checks that are listed below a row.
-const CHECKS_SHOWN: usize = 3;
-/// Narrowest column of words.
-const WHAT_WIDTH: usize = 12;
+/// Entries of a list below a row.
+const DETAILS_SHOWN: usize = 3;
+/// Narrower screens have the words in a line of their own.
+const WHAT_FROM: usize = 70;
+/// Indentation of lines below a row.
+const BELOW: &str = "      ";
 /// What a row begins with: indentation, mark, space.
 const BEFORE_NAME: usize = 4;
 
@@ -76,68 +78,84 @@ fn rows(page: &mut Page, view: &DiffView) {
 }
 
 fn table(page: &mut Page, rows: &[&DiffRow]) {
-    let cells: Vec<[String; 4]> = rows
-        .iter()
-        .map(|row| [page.name(&row.arm), row.before.clone(), row.after.clone(), page.own(&row.change)])
-        .collect();
-    let with_arms = rows.iter().any(|row| !row.arm.is_empty());
-    let heads = [if with_arms { "Arm" } else { "" }, "Then", "Now", "Change"];
-    let widths: Vec<usize> = (0..4).map(|at| column(heads[at], cells.iter().map(|cells| cells[at].clone()))).collect();
-    let whats: Vec<String> = rows.iter().map(|row| page.name(&row.what)).collect();
-    let what_width = column("What", whats.iter().cloned()).min(WHAT_WIDTH);
-    let fixed = BEFORE_NAME + widths.iter().filter(|width| **width > 0).map(|width| width + 2).sum::<usize>() + 2;
-    let names: Vec<String> = rows.iter().map(|row| page.name(&row.case)).collect();
-    let name_width = page.name_width(&names, "Case", fixed + what_width);
-    let mut head = format!("  {}", left("Case", name_width + 2));
-    for (at, text) in heads.iter().enumerate().filter(|(at, _)| widths[*at] > 0) {
-        let cell = if at == 0 { left(text, widths[at]) } else { right(text, widths[at]) };
-        head.push_str(&format!("  {cell}"));
-    }
-    let head = page.paint(Paint::Muted, &format!("{head}  What"));
+    let with_what = page.style.width.is_none() || page.width >= WHAT_FROM;
+    let columns = Columns::of(page, rows, with_what);
+    let mut head = format!("  {}", left("Case", columns.name + 2));
+    head.push_str(&columns.cells(&columns.heads.map(str::to_owned), |_, cell| cell));
+    let head = page.paint(Paint::Muted, &if with_what { format!("{head}  What") } else { head });
     page.line(&head);
-    let rest = page.width.saturating_sub(fixed + name_width).max(WHAT_WIDTH);
-    for (((row, cells), name), what) in rows.iter().zip(&cells).zip(&names).zip(&whats) {
+    for row in rows {
         let (glyph, paint) = page.glyph(row.mark);
-        let name = cut_middle(name, name_width, page.style);
-        let mut line = format!("  {} {}", page.paint(paint, glyph), left(&name, name_width));
-        for (at, cell) in cells.iter().enumerate().filter(|(at, _)| widths[*at] > 0) {
-            let cell = if at == 0 { left(cell, widths[at]) } else { right(cell, widths[at]) };
-            let is_loss = at == 3 && row.mark == Mark::Worse;
+        let name = cut_middle(&page.name(&row.case), columns.name, page.style);
+        let mut line = format!("  {} {}", page.paint(paint, glyph), left(&name, columns.name));
+        let is_worse = row.mark == Mark::Worse;
+        line.push_str(&columns.cells(&cells(page, row), |at, cell| {
+            if at == CHANGE && is_worse { page.paint(Paint::Bad, &cell) } else { cell }
+        }));
+        if with_what {
+            line.push_str(&format!("  {}", row.what));
+            page.line(&line);
+        } else {
+            page.line(&line);
+            page.wrapped(row.what, BELOW, BELOW);
+        }
+        for (label, list) in &row.details {
+            details(page, label, list);
+        }
+    }
+}
+
+/// The cells of a row behind its name.
+fn cells(page: &Page, row: &DiffRow) -> [String; 4] {
+    [page.name(&row.arm), row.before.clone(), row.after.clone(), page.own(&row.change)]
+}
+
+/// Which of the cells is the difference.
+const CHANGE: usize = 3;
+
+/// How wide the columns of a table are; one without any text is left out.
+struct Columns {
+    heads: [&'static str; 4],
+    widths: [usize; 4],
+    name: usize,
+}
+
+impl Columns {
+    fn of(page: &Page, rows: &[&DiffRow], with_what: bool) -> Self {
+        let has_arms = rows.iter().any(|row| !row.arm.is_empty());
+        let heads = [if has_arms { "Arm" } else { "" }, "Then", "Now", "Change"];
+        let cells: Vec<[String; 4]> = rows.iter().map(|row| cells(page, row)).collect();
+        let widths = std::array::from_fn(|at| column(heads[at], cells.iter().map(|cells| cells[at].clone())));
+        let fixed = BEFORE_NAME + widths.iter().filter(|width| **width > 0).map(|width| width + 2).sum::<usize>();
+        let what = if with_what { 2 + column("What", rows.iter().map(|row| row.what.to_owned())) } else { 0 };
+        let names: Vec<String> = rows.iter().map(|row| page.name(&row.case)).collect();
+        let name = page.name_width(&names, "Case", fixed + what);
+        Self { heads, widths, name }
+    }
+
+    /// The cells in their columns: the arm to the left, figures to the right.
+    fn cells(&self, cells: &[String; 4], paint: impl Fn(usize, String) -> String) -> String {
+        let mut line = String::new();
+        for (at, cell) in cells.iter().enumerate().filter(|(at, _)| self.widths[*at] > 0) {
+            let cell = if at == 0 { left(cell, self.widths[at]) } else { right(cell, self.widths[at]) };
             line.push_str("  ");
-            line.push_str(&if is_loss { page.paint(Paint::Bad, &cell) } else { cell });
+            line.push_str(&paint(at, cell));
         }
-        let mut lines = what_lines(what, rest, page.style).into_iter();
-        line.push_str(&format!("  {}", lines.next().unwrap_or_default()));
-        page.line(&line);
-        let indent = " ".repeat(fixed + name_width);
-        for more in lines {
-            page.line(&format!("{indent}{more}"));
-        }
-        checks(page, "lost", &row.lost);
-        checks(page, "gained", &row.gained);
-        checks(page, "undecided", &row.undecided);
+        line
     }
 }
 
-fn what_lines(what: &str, width: usize, style: Style) -> Vec<String> {
-    if style.width.is_none() {
-        return vec![what.to_owned()];
-    }
-    let options = textwrap::Options::new(width).word_splitter(textwrap::WordSplitter::NoHyphenation);
-    textwrap::wrap(what, options).into_iter().map(|line| line.into_owned()).collect()
-}
-
-/// The checks that pass less or more often, a line each.
-fn checks(page: &mut Page, label: &str, checks: &[String]) {
-    let first = format!("      {label:<11}");
-    for (at, check) in checks.iter().take(CHECKS_SHOWN).enumerate() {
+/// What else there is to say of a row, a line each.
+fn details(page: &mut Page, label: &str, list: &[String]) {
+    let first = format!("{BELOW}{label:<11}");
+    for (at, entry) in list.iter().take(DETAILS_SHOWN).enumerate() {
         let label = if at == 0 { first.clone() } else { " ".repeat(first.len()) };
-        let text = cut_end(&page.name(check), page.width.saturating_sub(first.len()), page.style);
+        let text = cut_end(&page.name(entry), page.width.saturating_sub(first.len()), page.style);
         let line = page.paint(Paint::Muted, &format!("{label}{text}"));
         page.line(&line);
     }
-    if checks.len() > CHECKS_SHOWN {
-        let more = format!("{}and {} more", " ".repeat(first.len()), checks.len() - CHECKS_SHOWN);
+    if list.len() > DETAILS_SHOWN {
+        let more = format!("{}and {} more", " ".repeat(first.len()), list.len() - DETAILS_SHOWN);
         let line = page.paint(Paint::Muted, &more);
         page.line(&line);
     }

@@ -53,13 +53,9 @@ pub struct DiffRow {
     /// The difference, where the rates compare.
     pub change: String,
     /// What happened, in words.
-    pub what: String,
-    /// Checks that pass less often than before.
-    pub lost: Vec<String>,
-    /// Checks that pass more often than before.
-    pub gained: Vec<String>,
-    /// Checks that have no verdict any more.
-    pub undecided: Vec<String>,
+    pub what: &'static str,
+    /// What else there is to say: why it has no score, which checks it lost, gained, or left undecided.
+    pub details: Vec<(&'static str, Vec<String>)>,
     /// Whether it stands in the short list.
     pub is_short: bool,
 }
@@ -208,7 +204,7 @@ fn row(diff: &Diff<'_>, cell: &CellChange, one_arm: bool) -> DiffRow {
     };
     let shown = |rate: &Option<Rational>, is_there: bool| match rate {
         Some(rate) => numbers::percent(rate),
-        None if is_there => "not scored".to_owned(),
+        None if is_there => "no score".to_owned(),
         None => "not run".to_owned(),
     };
     let mut case = match &cell.name {
@@ -226,9 +222,7 @@ fn row(diff: &Diff<'_>, cell: &CellChange, one_arm: bool) -> DiffRow {
         after: shown(&cell.after, cell.rows_after.rows > 0),
         change: cell.delta().as_ref().map(numbers::whole_points).unwrap_or_default(),
         what: words::what(cell),
-        lost: cell.lost.iter().map(|check| words::quoted(check)).collect(),
-        gained: cell.gained.iter().map(|check| words::quoted(check)).collect(),
-        undecided: cell.undecided.iter().map(|check| words::quoted(check)).collect(),
+        details: words::details(cell),
         // new and gone cases stand in lists of their own
         is_short: !(words::is_unchanged(cell) || is_whole_case(cell.kind)),
     }

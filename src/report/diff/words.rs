@@ -36,7 +36,7 @@ pub(super) fn headline(diff: &Diff<'_>) -> Headline {
         };
         return say("Nothing with the skill can be compared.", note.to_owned(), Tone::Neutral);
     };
-    let unchanged = diff.compared().all(|cell| is_unchanged(cell));
+    let unchanged = diff.compared().all(is_unchanged);
     let whole =
         diff.comparison.cells.iter().all(|cell| matches!(cell.kind, ChangeKind::Same | ChangeKind::StillUnscored));
     let flags = diff.comparison.new_flags.is_empty() && diff.comparison.resolved_flags.is_empty();
@@ -214,30 +214,47 @@ pub(super) fn is_unchanged(cell: &CellChange) -> bool {
     cell.kind == ChangeKind::Same && cell.lost.is_empty() && cell.gained.is_empty() && cell.undecided.is_empty()
 }
 
-/// What happened to a cell.
-pub(super) fn what(cell: &CellChange) -> String {
-    let reasons = |reasons: &[NotScored]| {
-        let words: Vec<String> = reasons.iter().map(reason).collect();
-        if words.is_empty() { String::new() } else { format!(": {}", words.join(", ")) }
-    };
+/// What happened to a cell, in a few words.
+pub(super) fn what(cell: &CellChange) -> &'static str {
     match cell.kind {
-        ChangeKind::Improved => "better".to_owned(),
-        ChangeKind::Regressed => "worse".to_owned(),
-        ChangeKind::Same if !cell.lost.is_empty() || !cell.gained.is_empty() => "same rate, other passes".to_owned(),
-        ChangeKind::Same if !cell.undecided.is_empty() => "same, of fewer verdicts".to_owned(),
-        ChangeKind::Same => "same".to_owned(),
-        ChangeKind::Appeared => "new".to_owned(),
-        ChangeKind::Vanished => "gone".to_owned(),
-        ChangeKind::BecameScored => format!("scored now; then not{}", reasons(&cell.unscored_before)),
-        ChangeKind::BecameUnscored => format!("no score now{}", reasons(&cell.unscored_after)),
-        ChangeKind::StillUnscored => format!("no score, then and now{}", reasons(&cell.unscored_after)),
-        ChangeKind::OtherChecks if cell.checks.are_listed() => {
-            let CheckCounts { shared, removed, added } = cell.checks;
-            format!("other checks: {shared} shared, {added} new, {removed} gone")
-        }
-        ChangeKind::OtherChecks => "other checks than before".to_owned(),
-        ChangeKind::OtherPrompt => "another prompt than before".to_owned(),
+        ChangeKind::Improved => "better",
+        ChangeKind::Regressed => "worse",
+        ChangeKind::Same if is_unchanged(cell) => "same",
+        ChangeKind::Same => "same rate",
+        ChangeKind::Appeared => "new",
+        ChangeKind::Vanished => "gone",
+        ChangeKind::BecameScored => "scored now",
+        ChangeKind::BecameUnscored => "no score now",
+        ChangeKind::StillUnscored => "no score",
+        ChangeKind::OtherChecks => "other checks",
+        ChangeKind::OtherPrompt => "other prompt",
     }
+}
+
+/// What else there is to say of a cell: labelled lists.
+pub(super) fn details(cell: &CellChange) -> Vec<(&'static str, Vec<String>)> {
+    let why = match cell.kind {
+        ChangeKind::BecameScored => &cell.unscored_before,
+        ChangeKind::BecameUnscored | ChangeKind::StillUnscored => &cell.unscored_after,
+        _ => &Vec::new(),
+    };
+    let why: Vec<String> = why.iter().map(reason).collect();
+    let CheckCounts { shared, removed, added } = cell.checks;
+    let checks = if cell.kind == ChangeKind::OtherChecks && cell.checks.are_listed() {
+        vec![format!("{shared} shared, {added} new, {removed} gone")]
+    } else {
+        Vec::new()
+    };
+    let named = |checks: &[String]| checks.iter().map(|check| quoted(check)).collect::<Vec<_>>();
+    let why = if why.is_empty() { why } else { vec![why.join(", ")] };
+    let lists = [
+        ("why", why),
+        ("checks", checks),
+        ("lost", named(&cell.lost)),
+        ("gained", named(&cell.gained)),
+        ("undecided", named(&cell.undecided)),
+    ];
+    lists.into_iter().filter(|(_, list)| !list.is_empty()).collect()
 }
 
 fn reason(reason: &NotScored) -> String {
