@@ -4,6 +4,7 @@
 
 pub mod benchmark_file;
 pub mod diagnosis;
+pub mod diff;
 pub mod flags;
 pub mod forge;
 pub mod inference;

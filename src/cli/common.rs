@@ -10,10 +10,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use skill_lift_contract::ContentDigest;
 
-use super::dialect::DialectChoice;
+use super::choices::{DialectChoice, DuplicateChoice, LayoutArgument, UnobservedChoice};
 use super::interrupt;
 use super::output::{Color, fail, message_style, usage, warn_line};
-use crate::grade::{GradeOptions, Unobserved};
+use crate::grade::GradeOptions;
 use crate::judge::Verdicts;
 use crate::pipeline::{
     Evaluated, Input, Products, Request, RunsSource, TreeCases, WarningLog, WorkspaceRequest, evaluate,
@@ -22,8 +22,8 @@ use crate::pipeline::{
 use crate::report::numbers::counted;
 use crate::report::{Provenance, ReportHead, RowWriter};
 use crate::runs::index::shown_path;
-use crate::runs::workspace::{LayoutChoice, WorkspaceOptions};
-use crate::runs::{IndexOptions, LayoutError, Limits, OnDuplicate};
+use crate::runs::workspace::WorkspaceOptions;
+use crate::runs::{IndexOptions, LayoutError, Limits};
 use crate::suite::render::{print_failures, print_located};
 use crate::suite::{Dialect, LoadOptions, Loaded, Split, Suite, load};
 
@@ -52,53 +52,11 @@ impl SplitChoice {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum DuplicateChoice {
-    /// Refuse the tree.
-    Error,
-    /// Keep the last one, with a warning.
-    Last,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum UnobservedChoice {
-    /// It fails.
-    Fail,
-    /// It enters no count; its row says that it is undecided.
-    Exclude,
-}
-
-impl From<UnobservedChoice> for Unobserved {
-    fn from(choice: UnobservedChoice) -> Self {
-        match choice {
-            UnobservedChoice::Fail => Self::Fail,
-            UnobservedChoice::Exclude => Self::Exclude,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum EvidenceChoice {
     /// What was left out counts as failed where the tool says so, and is named.
     Report,
     /// The run is not scored.
     Strict,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LayoutArgument {
-    /// Those with `run-<n>` folders.
-    Nested,
-    /// Those without.
-    Flat,
-}
-
-impl From<LayoutArgument> for LayoutChoice {
-    fn from(argument: LayoutArgument) -> Self {
-        match argument {
-            LayoutArgument::Nested => Self::Nested,
-            LayoutArgument::Flat => Self::Flat,
-        }
-    }
 }
 
 /// What is graded, and how it is read.
@@ -298,7 +256,7 @@ impl Common {
         };
         let mut rows = rows(&head)?;
         let limits = self.limits.limits();
-        let on_duplicate = self.on_duplicate();
+        let on_duplicate = self.on_duplicate.into();
         let bar = self.progress_bar();
         let progress = |done: usize, total: usize| {
             bar.set_length(total as u64);
@@ -382,7 +340,7 @@ impl Common {
     /// What the user named.
     fn input(&self) -> Result<Input, ExitCode> {
         let options = WorkspaceOptions {
-            on_duplicate: self.on_duplicate(),
+            on_duplicate: self.on_duplicate.into(),
             layout: self.layout.map(Into::into),
             kind: self.dialect.and_then(DialectChoice::workspace_kind),
             limits: self.limits.limits(),
@@ -394,13 +352,6 @@ impl Common {
                 Err(fail(&format!("{} is a folder: with --runs, name the suite file", self.suite.display())))
             }
             Some(runs) => Input::of_suite(self.load()?, runs, options).map_err(fail_each),
-        }
-    }
-
-    fn on_duplicate(&self) -> OnDuplicate {
-        match self.on_duplicate {
-            DuplicateChoice::Error => OnDuplicate::Error,
-            DuplicateChoice::Last => OnDuplicate::Last,
         }
     }
 
@@ -497,7 +448,8 @@ fn is_folder_name(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\\', '\0'])
 }
 
-fn print_warnings(warnings: &WarningLog) {
+/// Prints the oddities of a tree.
+pub fn print_warnings(warnings: &WarningLog) {
     for (code, count, kept) in warnings.kinds() {
         for warning in kept {
             warn_line(&format!("WARN {}: {warning}", code.code()));

@@ -1,8 +1,9 @@
 //! The command line: one file a command, each with its arguments, calls into the library and an exit code.
 
 mod benchmark;
+mod choices;
 mod common;
-mod dialect;
+mod diff;
 mod doctor;
 mod external;
 mod grade;
@@ -42,6 +43,7 @@ enum Command {
     Validate(validate::ValidateArguments),
     Grade(Box<grade::GradeArguments>),
     Benchmark(Box<benchmark::BenchmarkArguments>),
+    Diff(Box<diff::DiffArguments>),
     Suite(suite::SuiteArguments),
     Doctor(doctor::DoctorArguments),
     Report(Box<report::ReportArguments>),
@@ -55,6 +57,7 @@ pub fn run() -> ExitCode {
         Command::Validate(arguments) => validate::run(arguments),
         Command::Grade(arguments) => grade::run(&arguments),
         Command::Benchmark(arguments) => benchmark::run(*arguments),
+        Command::Diff(arguments) => diff::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),

@@ -11,7 +11,7 @@ use serde::Serialize;
 use skill_lift_text::python;
 use skill_lift_text::screen::visible;
 
-use super::dialect::DialectChoice;
+use super::choices::DialectChoice;
 use super::output::{Color, emit, fail, message_style};
 
 use crate::report::SuiteCounts;

@@ -9,6 +9,7 @@ mod forge;
 mod input;
 mod products;
 mod scratch;
+mod sides;
 #[cfg(test)]
 mod tests;
 mod warnings;
@@ -18,5 +19,6 @@ pub use evaluate::{Evaluated, EvaluationError, FrameChoice, Products, Request, R
 pub use forge::{ForgeError, ForgeReading, number_of, read_forge};
 pub use input::{Input, skill_name};
 pub use products::{GradingFiles, GradingFilesWritten, JudgeTasks};
+pub use sides::{GradedSide, SIDE_PRODUCTS, SideRequest, graded_side};
 pub use warnings::WarningLog;
 pub use workspace::{TreeCases, WorkspaceRequest, cases_of_tree, evaluate_workspace, grade_workspace, variants_of};

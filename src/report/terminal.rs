@@ -4,7 +4,7 @@ use skill_lift_text::screen::visible;
 use unicode_width::UnicodeWidthStr;
 
 use super::view::{CaseRow, Mark, ModelRow, SummaryView};
-use super::words::Tone;
+use super::words::{Headline, Tone};
 
 /// How the text is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ const WHY_WIDTH: usize = 10;
 const NAME_FROM: usize = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Paint {
+pub(super) enum Paint {
     Bold,
     Good,
     Bad,
@@ -47,7 +47,7 @@ enum Paint {
 
 /// Renders the summary; every line ends with a line break.
 pub fn render(view: &SummaryView, style: Style) -> String {
-    let mut page = Page { style, width: style.width.unwrap_or(DEFAULT_WIDTH).min(WIDEST), out: String::new() };
+    let mut page = Page::new(style);
     page.title(view);
     page.headline(view);
     page.paragraphs(view);
@@ -58,19 +58,23 @@ pub fn render(view: &SummaryView, style: Style) -> String {
     page.out
 }
 
-struct Page {
-    style: Style,
-    width: usize,
-    out: String,
+pub(super) struct Page {
+    pub(super) style: Style,
+    pub(super) width: usize,
+    pub(super) out: String,
 }
 
 impl Page {
-    fn line(&mut self, text: &str) {
+    pub(super) fn new(style: Style) -> Self {
+        Self { style, width: style.width.unwrap_or(DEFAULT_WIDTH).min(WIDEST), out: String::new() }
+    }
+
+    pub(super) fn line(&mut self, text: &str) {
         self.out.push_str(text.trim_end());
         self.out.push('\n');
     }
 
-    fn paint(&self, paint: Paint, text: &str) -> String {
+    pub(super) fn paint(&self, paint: Paint, text: &str) -> String {
         let code = match paint {
             Paint::Bold => "1",
             Paint::Good => "1;32",
@@ -82,7 +86,7 @@ impl Page {
     }
 
     /// Text of ours, in the characters that may be written.
-    fn own(&self, text: &str) -> String {
+    pub(super) fn own(&self, text: &str) -> String {
         if !self.style.ascii {
             return text.to_owned();
         }
@@ -100,7 +104,7 @@ impl Page {
     }
 
     /// Text of others: control characters are shown, and in ASCII everything else too.
-    fn name(&self, text: &str) -> String {
+    pub(super) fn name(&self, text: &str) -> String {
         visible(text, self.style.ascii)
     }
 
@@ -120,36 +124,43 @@ impl Page {
     }
 
     fn headline(&mut self, view: &SummaryView) {
-        let paint = match view.headline.tone {
+        self.answer(&view.headline, &[&view.lead, &view.headline.note]);
+    }
+
+    /// A headline and the sentences below it.
+    pub(super) fn answer(&mut self, headline: &Headline, sentences: &[&str]) {
+        let paint = match headline.tone {
             Tone::Good => Paint::Good,
             Tone::Bad => Paint::Bad,
             Tone::Neutral => Paint::Caution,
         };
-        let text = self.paint(paint, &view.headline.text);
+        let text = self.paint(paint, &headline.text);
         self.line(&text);
-        for text in [&view.lead, &view.headline.note] {
-            if !text.is_empty() {
-                let text = self.own(text);
-                self.wrapped(&text, "", "");
-            }
+        for text in sentences.iter().filter(|text| !text.is_empty()) {
+            let text = self.own(text);
+            self.wrapped(&text, "", "");
         }
         self.line("");
     }
 
     fn paragraphs(&mut self, view: &SummaryView) {
         for (label, text) in &view.paragraphs {
-            let text = self.own(text);
-            self.wrapped(&text, &format!("  {label:<8}"), "          ");
+            self.paragraph(label, text);
         }
         for note in &view.notes {
-            let text = self.own(note);
-            self.wrapped(&text, "  Note    ", "          ");
+            self.paragraph("Note", note);
         }
         self.line("");
     }
 
+    /// A labelled paragraph.
+    pub(super) fn paragraph(&mut self, label: &str, text: &str) {
+        let text = self.own(text);
+        self.wrapped(&text, &format!("  {label:<8}"), "          ");
+    }
+
     /// A paragraph with an indentation. A no-break space does not break.
-    fn wrapped(&mut self, text: &str, first: &str, rest: &str) {
+    pub(super) fn wrapped(&mut self, text: &str, first: &str, rest: &str) {
         let options = textwrap::Options::new(self.width)
             .initial_indent(first)
             .subsequent_indent(rest)
@@ -278,7 +289,7 @@ impl Page {
     }
 
     /// The width of a column of names: what they need, and on a screen no more than is left.
-    fn name_width(&self, names: &[String], heading: &str, fixed: usize) -> usize {
+    pub(super) fn name_width(&self, names: &[String], heading: &str, fixed: usize) -> usize {
         let needed = names.iter().map(|name| name.width()).max().unwrap_or(0).max(heading.width());
         match self.style.width {
             None => needed,
@@ -286,7 +297,7 @@ impl Page {
         }
     }
 
-    fn glyph(&self, mark: Mark) -> (&'static str, Paint) {
+    pub(super) fn glyph(&self, mark: Mark) -> (&'static str, Paint) {
         let (unicode, ascii, paint) = match mark {
             Mark::Critical => ("!", "!", Paint::Bad),
             Mark::Worse => ("▼", "v", Paint::Bad),
@@ -309,15 +320,15 @@ impl Page {
     }
 }
 
-fn column(heading: &str, cells: impl Iterator<Item = String>) -> usize {
+pub(super) fn column(heading: &str, cells: impl Iterator<Item = String>) -> usize {
     cells.map(|cell| cell.width()).max().unwrap_or(0).max(heading.width())
 }
 
-fn left(text: &str, width: usize) -> String {
+pub(super) fn left(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
-fn right(text: &str, width: usize) -> String {
+pub(super) fn right(text: &str, width: usize) -> String {
     format!("{}{text}", " ".repeat(width.saturating_sub(text.width())))
 }
 
@@ -327,7 +338,7 @@ fn wrap_words(text: &str, width: usize) -> Vec<String> {
 }
 
 /// A text of at most `width` columns, cut in the middle; never cut when nobody looks at a screen.
-fn cut_middle(text: &str, width: usize, style: Style) -> String {
+pub(super) fn cut_middle(text: &str, width: usize, style: Style) -> String {
     if style.width.is_none() || text.width() <= width {
         return text.to_owned();
     }

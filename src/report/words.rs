@@ -163,7 +163,12 @@ fn alpha(inference: &Inference) -> f64 {
 
 /// The name of the interval with its confidence: `95% interval`.
 pub fn interval_name(inference: &Inference) -> String {
-    let confidence = 100.0 * (1.0 - alpha(inference));
+    interval_name_of(alpha(inference))
+}
+
+/// The name of the interval at an error rate.
+pub fn interval_name_of(alpha: f64) -> String {
+    let confidence = 100.0 * (1.0 - alpha);
     // the error rate is given in decimals: two of them are enough for the name
     let text = format!("{confidence:.2}");
     format!("{}% interval", text.trim_end_matches('0').trim_end_matches('.'))

@@ -29,6 +29,7 @@ pub use evidence::{RunEvidence, TurnEvidence};
 pub use index::{AnswerRule, IndexOptions, LayoutError, OnDuplicate, RunIndex, RunSlot};
 pub use limits::Limits;
 pub use metrics::{Metrics, Signal};
+pub use natural::natural_order;
 pub use output::{Output, OutputPlace};
 pub use sidecar::{Execution, Sidecars};
 pub use warning::{RunWarning, WarningCode};

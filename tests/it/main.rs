@@ -7,6 +7,7 @@ mod conformance_pairs;
 mod corpus;
 mod demo;
 mod dependencies;
+mod diff;
 mod docs;
 mod doctor;
 mod forge;

@@ -29,6 +29,8 @@ pub enum ChangeKind {
     StillUnscored,
     /// The checks are others than before, so that the rates do not compare.
     OtherChecks,
+    /// The prompt is another than before, so that the rates do not compare.
+    OtherPrompt,
 }
 
 impl ChangeKind {
@@ -44,7 +46,43 @@ impl ChangeKind {
             Self::BecameUnscored => "became_unscored",
             Self::StillUnscored => "still_unscored",
             Self::OtherChecks => "other_checks",
+            Self::OtherPrompt => "other_prompt",
         }
+    }
+}
+
+/// Rows of one arm of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RunCounts {
+    /// All of them.
+    pub rows: usize,
+    /// Those that have a rate.
+    pub scored: usize,
+}
+
+/// Assertions of one arm of a case in both files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CheckCounts {
+    /// In both.
+    pub shared: usize,
+    /// Only in the earlier file.
+    pub removed: usize,
+    /// Only in the later file.
+    pub added: usize,
+}
+
+impl CheckCounts {
+    /// Whether both files list assertions, so that it is known whether they are the same.
+    pub fn are_listed(self) -> bool {
+        self.shared + self.removed > 0 && self.shared + self.added > 0
+    }
+
+    fn of(old: Option<&Cell<'_>>, new: Option<&Cell<'_>>) -> Self {
+        let has = |cell: Option<&Cell<'_>>, check: &str| cell.is_some_and(|cell| cell.checks.contains_key(check));
+        let checks = |cell: Option<&Cell<'_>>| cell.map(|cell| cell.checks.len()).unwrap_or_default();
+        let of_old = old.into_iter().flat_map(|cell| cell.checks.keys());
+        let shared = of_old.filter(|check| has(new, check)).count();
+        Self { shared, removed: checks(old) - shared, added: checks(new) - shared }
     }
 }
 
@@ -65,6 +103,10 @@ pub struct CellChange {
     pub before: Option<Rational>,
     /// Mean rate in the later file.
     pub after: Option<Rational>,
+    /// Rows of the earlier file.
+    pub rows_before: RunCounts,
+    /// Rows of the later file.
+    pub rows_after: RunCounts,
     /// Why rows of the earlier file have no rate.
     pub unscored_before: Vec<NotScored>,
     /// Why rows of the later file have no rate.
@@ -73,6 +115,12 @@ pub struct CellChange {
     pub gained: Vec<String>,
     /// Assertions that pass less often than before.
     pub lost: Vec<String>,
+    /// Those of them that passed in every row that graded them before.
+    pub broken: Vec<String>,
+    /// Assertions that had a verdict in every scored row before and have none in some now.
+    pub undecided: Vec<String>,
+    /// Which assertions are in which file.
+    pub checks: CheckCounts,
 }
 
 impl CellChange {
@@ -151,8 +199,16 @@ type Key<'c> = (&'c str, String, Option<&'c str>);
 struct Cell<'c> {
     arm: Arm<'c>,
     name: Option<&'c str>,
-    /// Passed and graded by assertion.
-    checks: BTreeMap<&'c str, (usize, usize)>,
+    /// Verdicts by assertion.
+    checks: BTreeMap<&'c str, Check>,
+}
+
+/// The verdicts on one assertion in the scored rows of a cell.
+#[derive(Debug, Default)]
+struct Check {
+    passed: usize,
+    graded: usize,
+    undecided: usize,
 }
 
 impl<'c> Cell<'c> {
@@ -160,9 +216,13 @@ impl<'c> Cell<'c> {
         self.arm.add(row);
         self.name = self.name.or(row.case.name.as_deref());
         for assertion in &row.assertions {
-            let check = self.checks.entry(assertion.name.as_deref().unwrap_or(&assertion.text)).or_default();
-            check.0 += usize::from(assertion.passed == Some(true));
-            check.1 += usize::from(assertion.passed.is_some());
+            let check = self.checks.entry(&assertion.text).or_default();
+            // verdicts of a row that is no score say which checks there are, and nothing about them
+            if row.rate.is_scored() {
+                check.passed += usize::from(assertion.passed == Some(true));
+                check.graded += usize::from(assertion.passed.is_some());
+                check.undecided += usize::from(assertion.passed.is_none());
+            }
         }
     }
 
@@ -239,7 +299,8 @@ fn change(key: &Key<'_>, old: Option<&Cell<'_>>, new: Option<&Cell<'_>>) -> Cell
         (None, _) => ChangeKind::Appeared,
         (Some(_), None) => ChangeKind::Vanished,
     };
-    let (gained, lost) = old.zip(new).map(|(old, new)| moved(old, new)).unwrap_or_default();
+    let counts = |cell: Option<&Cell<'_>>| cell.map(|cell| cell.arm.counts()).unwrap_or_default();
+    let Moved { gained, lost, broken, undecided } = old.zip(new).map(|(old, new)| moved(old, new)).unwrap_or_default();
     let (case, variant, model) = key;
     CellChange {
         case: (*case).to_owned(),
@@ -249,10 +310,15 @@ fn change(key: &Key<'_>, old: Option<&Cell<'_>>, new: Option<&Cell<'_>>) -> Cell
         kind,
         before,
         after,
+        rows_before: counts(old),
+        rows_after: counts(new),
         unscored_before: reasons(old),
         unscored_after: reasons(new),
         gained,
         lost,
+        broken,
+        undecided,
+        checks: CheckCounts::of(old, new),
     }
 }
 
@@ -276,23 +342,39 @@ fn kind(old: &Cell<'_>, new: &Cell<'_>, before: Option<&Rational>, after: Option
 }
 
 /// Assertions of both cells that pass more often and less often than before.
-fn moved(old: &Cell<'_>, new: &Cell<'_>) -> (Vec<String>, Vec<String>) {
-    let (mut gained, mut lost) = (Vec::new(), Vec::new());
-    for (text, (passed, graded)) in &new.checks {
-        let Some((passed_before, graded_before)) = old.checks.get(text) else {
+#[derive(Default)]
+struct Moved {
+    gained: Vec<String>,
+    lost: Vec<String>,
+    broken: Vec<String>,
+    undecided: Vec<String>,
+}
+
+fn moved(old: &Cell<'_>, new: &Cell<'_>) -> Moved {
+    let mut moved = Moved::default();
+    for (text, check) in &new.checks {
+        let Some(before) = old.checks.get(text).filter(|before| before.graded > 0) else {
             continue;
         };
-        if *graded == 0 || *graded_before == 0 {
+        if check.undecided > 0 && before.undecided == 0 {
+            moved.undecided.push((*text).to_owned());
+        }
+        if check.graded == 0 {
             continue;
         }
-        let (now, then) = (*passed as u128 * *graded_before as u128, *passed_before as u128 * *graded as u128);
-        match now.cmp(&then) {
-            std::cmp::Ordering::Greater => gained.push((*text).to_owned()),
-            std::cmp::Ordering::Less => lost.push((*text).to_owned()),
+        let product = |passed: usize, graded: usize| passed as u128 * graded as u128;
+        match product(check.passed, before.graded).cmp(&product(before.passed, check.graded)) {
+            std::cmp::Ordering::Greater => moved.gained.push((*text).to_owned()),
+            std::cmp::Ordering::Less => {
+                moved.lost.push((*text).to_owned());
+                if before.passed == before.graded {
+                    moved.broken.push((*text).to_owned());
+                }
+            }
             std::cmp::Ordering::Equal => {}
         }
     }
-    (gained, lost)
+    moved
 }
 
 /// The mean lift of each case that has comparable pairs in both files and the same checks.

@@ -35,6 +35,8 @@ pub enum ClaimForm {
     SkillEval,
     /// The benchmark of a forge workspace: a mean for each case and arm.
     Forge,
+    /// No file: runs that were graded, row by row.
+    GradedRuns,
 }
 
 impl ClaimForm {
@@ -56,6 +58,7 @@ impl ClaimForm {
             Self::OwnReport => "skill-lift-report",
             Self::SkillEval => "skill-eval",
             Self::Forge => "skill-forge",
+            Self::GradedRuns => "graded-runs",
         }
     }
 }

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use num_traits::Signed;
 use skill_lift_stats::rational::{self, Rational};
 
+use super::comparison::RunCounts;
 use super::form::ClaimForm;
 use super::model::{ClaimedAggregate, ClaimedRate, ClaimedRun, Claims, NotScored, half_step};
 use super::note::{NoteCode, Notes};
@@ -181,6 +182,10 @@ impl<'c> Arm<'c> {
         }
         let room = KEPT_REASONS.saturating_sub(self.reasons.len());
         self.reasons.extend(row.rate.reasons().iter().take(room));
+    }
+
+    pub(super) fn counts(&self) -> RunCounts {
+        RunCounts { rows: self.rows, scored: self.rates.len() }
     }
 
     pub(super) fn mean(&self) -> Option<Rational> {

@@ -22,7 +22,7 @@ mod shape;
 mod verdicts;
 
 pub use checking::{Contradiction, ContradictionCode, Gradings, check};
-pub use comparison::{CellChange, ChangeKind, Comparison, Difference, compare};
+pub use comparison::{CellChange, ChangeKind, CheckCounts, Comparison, Difference, RunCounts, compare};
 pub use error::{ClaimsError, NearForm};
 pub use figures::DeltaText;
 pub use form::ClaimForm;
@@ -32,4 +32,4 @@ pub use model::{
     NotScored, PublishedDelta, Unmeasured,
 };
 pub use note::{ClaimNote, NoteCode};
-pub use read::{ReadOptions, load, read};
+pub use read::{ReadOptions, load, read, read_report_row};

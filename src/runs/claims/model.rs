@@ -114,13 +114,18 @@ impl ClaimedRate {
     }
 
     /// How far the true rate may lie from the value because it was rounded; 0 for counts.
+    ///
+    /// Writers drop zeros at the end: `0.5` and `1` say no less than `0.50` and `1.00`, which is as coarse as tools round.
     pub fn rounding(&self) -> Rational {
         match self {
-            Self::Share { decimals, .. } => half_step(*decimals),
+            Self::Share { decimals, .. } => half_step((*decimals).max(COARSEST_DECIMALS)),
             _ => Rational::zero(),
         }
     }
 }
+
+/// Decimal places that tools round rates to at least.
+const COARSEST_DECIMALS: u32 = 2;
 
 /// Half a unit of the last of some decimal places.
 pub(super) fn half_step(decimals: u32) -> Rational {
@@ -172,6 +177,8 @@ pub struct ClaimedRun {
     pub configuration: Arc<Configuration>,
     /// The model of the row, else the one in the name of the arm.
     pub model: Option<String>,
+    /// The effort setting of the model, where a report repeats what the runner recorded.
+    pub effort: Option<String>,
     /// The repetition, from 1; 0 when it cannot be read.
     pub repetition: u32,
     /// Runs that the row is the mean of; 1 for a row of a run.

@@ -77,6 +77,16 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Claims, ClaimsError> 
     claims(tape.root(), options, notes)
 }
 
+/// Reads one row of a report of this program. `position` is its place among the rows.
+///
+/// # Errors
+/// Bytes that are no strict JSON.
+pub fn read_report_row(bytes: &[u8], position: usize) -> Result<ClaimedRun, ClaimsError> {
+    let text = decode::text(bytes)?;
+    let tape = decode::values(text).map_err(|error| decode::refusal(text, error))?;
+    Ok(report_row(tape.root(), index("/results", position), &mut Arms::default(), &mut Notes::default()))
+}
+
 fn claims(root: Item<'_, '_>, options: &ReadOptions, mut notes: Notes) -> Result<Claims, ClaimsError> {
     if !root.is_object() {
         return Err(ClaimsError::NotAnObject(root.to_node().type_name()));
@@ -145,7 +155,7 @@ impl Reading {
                 self.list(root, "per_eval", "", None)?;
                 self.notes.add(NoteCode::RowsAreMeans, "/per_eval", String::new);
             }
-            ClaimForm::AggregateOnly => {}
+            ClaimForm::AggregateOnly | ClaimForm::GradedRuns => {}
         }
         Ok(None)
     }
