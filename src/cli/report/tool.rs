@@ -4,9 +4,9 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
-use crate::runs::Limits;
 use crate::runs::forge::has_forge_arms;
 use crate::runs::workspace::{Workspace, WorkspaceKind, WorkspaceOptions};
+use crate::runs::{LayoutError, Limits};
 
 /// The tool, when the user names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -49,7 +49,7 @@ impl Tool {
                  iteration of the forge pipeline is read as one with --dialect skill-forge)",
                 path.display()
             )),
-            Err(_) if is_forge => open_forge(path, limits),
+            Err(errors) if is_forge => Err(errors.iter().map(words).collect::<Vec<_>>().join("\n")),
             Err(_) => Ok(Self::SkillEval),
         }
     }
@@ -75,12 +75,21 @@ fn open_forge(path: &Path, limits: Limits) -> Result<Tool, String> {
 /// What is wrong, one line each.
 pub fn open_iteration(path: &Path, limits: Limits) -> Result<Workspace, String> {
     let opened = Workspace::open(path, options(limits));
-    let mut workspace =
-        opened.map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+    let mut workspace = opened.map_err(|errors| errors.iter().map(words).collect::<Vec<_>>().join("\n"))?;
     workspace.kind = WorkspaceKind::SkillForge;
     Ok(workspace)
 }
 
 fn has_run_records(workspace: &Workspace) -> bool {
     workspace.units.iter().any(|unit| workspace.root().join(&unit.run).join("run.json").is_file())
+}
+
+/// An error of the layout without flags that this command does not have.
+fn words(error: &LayoutError) -> String {
+    match error {
+        LayoutError::EvalClaimedTwice { eval_id, first, second } => {
+            format!("eval {eval_id} is claimed twice, by {first} and by {second}; remove one of them")
+        }
+        other => other.to_string(),
+    }
 }
