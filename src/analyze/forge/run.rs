@@ -6,6 +6,7 @@ use skill_lift_stats::rational::{self, Rational};
 use crate::grade::GradedRun;
 use crate::grade::outcome::Outcome;
 use crate::grade::stored::RunFlag;
+use crate::runs::workspace::Layout;
 
 /// The arms of the pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -147,7 +148,8 @@ impl ForgeRun {
         Some(Self {
             eval: run.case,
             arm,
-            trial: facts.trial,
+            // other tools number repetitions in folders of their own
+            trial: facts.trial.or((facts.layout == Layout::Nested).then_some(run.key.repetition)),
             directory: run.path.clone(),
             counts,
             weighted_rate,
