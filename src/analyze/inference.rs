@@ -100,6 +100,8 @@ pub struct ModelContrast {
 pub struct CaseContrast {
     /// Case id.
     pub case_id: String,
+    /// Name for people, if it has one beside its id.
+    pub name: Option<String>,
     /// Position in the suite.
     pub position: u32,
     /// Its family.
@@ -376,6 +378,7 @@ fn by_case(table: &RunTable, pairing: &Pairing, units: &[UnitMeans], thresholds:
             let without: Vec<Rational> = of_case.iter().map(|unit| unit.without_skill.clone()).collect();
             CaseContrast {
                 case_id: case.id.clone(),
+                name: case.name.clone(),
                 position,
                 family: case.family.clone(),
                 strata: of_case.len(),

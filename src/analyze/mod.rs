@@ -3,6 +3,7 @@
 //! Blocks hold codes, counts and exact rationals. Nothing is rounded or put into words here: that is the report's part.
 
 pub mod benchmark_file;
+pub mod diagnosis;
 pub mod flags;
 pub mod forge;
 pub mod inference;

@@ -106,6 +106,8 @@ pub struct Run {
 pub struct CaseFacts {
     /// Its id.
     pub id: String,
+    /// Its name for people, if it has one beside its id.
+    pub name: Option<String>,
     /// Its family, if it declares one.
     pub family: Option<String>,
     /// What it is for.
@@ -143,6 +145,7 @@ impl RunTable {
         let models: Vec<String> =
             model.iter().flatten().collect::<BTreeSet<_>>().into_iter().map(str::to_owned).collect();
         let (case_id, family, intent) = (text(column::CASE_ID)?, text(column::FAMILY)?, text(column::EVAL_INTENT)?);
+        let case_name = text(column::CASE_NAME)?;
         let case_position = number(column::CASE_POSITION)?;
         let variant_position = number(column::VARIANT_POSITION)?;
         let repetition = number(column::REPETITION)?;
@@ -165,10 +168,16 @@ impl RunTable {
         for row in 0..frame.height() {
             let position = case_position.get(row).unwrap_or_default();
             while cases.len() <= position as usize {
-                cases.push(CaseFacts { id: String::new(), family: None, eval_intent: EvalIntent::Capability });
+                cases.push(CaseFacts {
+                    id: String::new(),
+                    name: None,
+                    family: None,
+                    eval_intent: EvalIntent::Capability,
+                });
             }
             if let Some(case) = cases.get_mut(position as usize).filter(|case| case.id.is_empty()) {
                 case.id = case_id.get(row).unwrap_or_default().to_owned();
+                case.name = case_name.get(row).map(str::to_owned);
                 case.family = family.get(row).map(str::to_owned);
                 case.eval_intent = intent.get(row).and_then(EvalIntent::from_word).unwrap_or(EvalIntent::Capability);
             }

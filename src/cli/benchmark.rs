@@ -16,6 +16,7 @@ use crate::analyze::benchmark_file::CheckedBenchmark;
 use crate::analyze::pairing::Pairing;
 use crate::analyze::table::RunTable;
 use crate::analyze::{Analysis, AnalysisOptions, analyze};
+use crate::grade::stored::StoredTree;
 use crate::pipeline::{FrameChoice, Products};
 use crate::report::{Provenance, RowSpool, StoredSource, Style, SummaryView, render, write_benchmark};
 use crate::runs::claims::Contradiction;
@@ -143,7 +144,7 @@ impl BenchmarkArguments {
                     emit(Some(path), write).map_err(|message| fail(&message))?;
                 }
                 if !self.common.quiet {
-                    self.print_summary(&head.skill_name, &analysis)?;
+                    self.print_summary(&head.skill_name, &analysis, stored.as_ref())?;
                     if out.is_none() && on_terminal {
                         warn_line("Full report: --out FILE or --format json");
                     }
@@ -153,14 +154,19 @@ impl BenchmarkArguments {
         Ok(())
     }
 
-    fn print_summary(&self, skill_name: &str, analysis: &Analysis) -> Result<(), ExitCode> {
+    fn print_summary(
+        &self,
+        skill_name: &str,
+        analysis: &Analysis,
+        stored: Option<&StoredTree>,
+    ) -> Result<(), ExitCode> {
         let style = Style {
             width: terminal_width(),
             color: self.common.color.applies(io::stdout().is_terminal()),
             ascii: self.ascii || !is_unicode(),
             all_cases: self.all_cases,
         };
-        let text = render(&SummaryView::of(skill_name, analysis), style);
+        let text = render(&SummaryView::of(skill_name, analysis, stored), style);
         emit(None, |writer| writer.write_all(text.as_bytes())).map_err(|message| fail(&message))
     }
 }

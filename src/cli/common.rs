@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use skill_lift_contract::ContentDigest;
 
+use super::dialect::DialectChoice;
 use super::interrupt;
 use super::output::{Color, fail, message_style, usage, warn_line};
 use crate::grade::{GradeOptions, Unobserved};
@@ -23,8 +24,8 @@ use crate::report::{Provenance, ReportHead, RowWriter};
 use crate::runs::index::shown_path;
 use crate::runs::workspace::{LayoutChoice, WorkspaceOptions};
 use crate::runs::{IndexOptions, LayoutError, Limits, OnDuplicate};
-use crate::suite::render::print_failures;
-use crate::suite::{LoadOptions, Loaded, Split, Suite, load};
+use crate::suite::render::{print_failures, print_located};
+use crate::suite::{Dialect, LoadOptions, Loaded, Split, Suite, load};
 
 /// Which part of a suite is graded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -76,12 +77,6 @@ impl From<UnobservedChoice> for Unobserved {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum DialectChoice {
-    /// Suites in `evals/shared-benchmark.json`.
-    SharedBenchmark,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum EvidenceChoice {
     /// What was left out counts as failed where the tool says so, and is named.
     Report,
@@ -122,7 +117,7 @@ pub struct Common {
     /// Grade this arm; may be given several times, in the order of the report. Default: the arms of the suite.
     #[arg(long = "variant", value_name = "NAME")]
     variants: Vec<String>,
-    /// Format of the suite, if it should not be detected.
+    /// Format of the suite and of a workspace, if it should not be detected.
     #[arg(long, value_enum, value_name = "DIALECT")]
     dialect: Option<DialectChoice>,
     /// Count soft checks like gates.
@@ -389,6 +384,7 @@ impl Common {
         let options = WorkspaceOptions {
             on_duplicate: self.on_duplicate(),
             layout: self.layout.map(Into::into),
+            kind: self.dialect.and_then(DialectChoice::workspace_kind),
             limits: self.limits.limits(),
         };
         match &self.runs {
@@ -430,12 +426,17 @@ impl Common {
             allow_external_files: self.allow_external_files,
             max_bytes: Limits::mebibytes(self.limits.max_suite_mib),
             split: self.split.split(),
+            dialect: self.dialect.map(Into::into),
             ..LoadOptions::default()
         };
-        let Loaded { suite, diagnostics, .. } = load(&self.suite, &options);
+        let Loaded { suite, diagnostics, dialect } = load(&self.suite, &options);
         if suite.is_none() || !self.quiet {
+            let (mut stderr, style) = (io::stderr().lock(), message_style(self.color));
             // standard error may be closed; there is nobody left to tell
-            let _ = print_failures(&diagnostics, &mut io::stderr().lock(), message_style(self.color));
+            let _ = match dialect {
+                Dialect::SharedBenchmark => print_failures(&diagnostics, &mut stderr, style),
+                _ => print_located(&diagnostics, &mut stderr, style),
+            };
         }
         suite.ok_or(ExitCode::FAILURE)
     }

@@ -2,6 +2,8 @@
 
 mod benchmark;
 mod common;
+mod dialect;
+mod doctor;
 mod external;
 mod grade;
 mod interrupt;
@@ -41,6 +43,7 @@ enum Command {
     Grade(Box<grade::GradeArguments>),
     Benchmark(Box<benchmark::BenchmarkArguments>),
     Suite(suite::SuiteArguments),
+    Doctor(doctor::DoctorArguments),
     Report(Box<report::ReportArguments>),
     #[command(external_subcommand)]
     External(Vec<OsString>),
@@ -54,6 +57,7 @@ pub fn run() -> ExitCode {
         Command::Benchmark(arguments) => benchmark::run(*arguments),
         Command::Suite(arguments) => suite::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::External(words) => external::run(&words),
     }
 }

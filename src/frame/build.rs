@@ -26,6 +26,7 @@ pub struct FrameBuilder {
 #[derive(Debug, Default)]
 struct RunColumns {
     case_id: Vec<String>,
+    case_name: Vec<Option<String>>,
     case_position: Vec<u32>,
     split: Vec<&'static str>,
     kind: Vec<String>,
@@ -127,6 +128,7 @@ impl RunColumns {
         let tally = &run.tally;
         let rate = |rate: Rate| if run.has_no_rates() { None } else { Some(rate) };
         self.case_id.push(case.id.clone());
+        self.case_name.push(case.name.clone());
         self.case_position.push(narrow(run.case));
         self.split.push(case.split.word());
         self.kind.push(case.kind.clone());
@@ -168,6 +170,7 @@ impl RunColumns {
         let height = self.case_id.len();
         let columns = vec![
             Column::new(runs::CASE_ID.into(), self.case_id),
+            Column::new(runs::CASE_NAME.into(), self.case_name),
             Column::new(runs::CASE_POSITION.into(), self.case_position),
             Column::new(runs::SPLIT.into(), self.split),
             Column::new(runs::KIND.into(), self.kind),

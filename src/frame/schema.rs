@@ -7,6 +7,8 @@
 pub mod runs {
     /// Case id.
     pub const CASE_ID: &str = "case_id";
+    /// Name of the case for people, or null.
+    pub const CASE_NAME: &str = "case_name";
     /// Position of the case in the suite, from 0.
     pub const CASE_POSITION: &str = "case_position";
     /// `tune`, `holdout` or `holdback`.

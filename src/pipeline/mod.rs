@@ -3,6 +3,7 @@
 //! In: a validated suite, the root of a tree, what to select. Out: rows of the report in a spool, the frames if they
 //! are asked for, what `grade` writes beside its report, and everything that was odd.
 
+pub mod doctor;
 mod evaluate;
 mod forge;
 mod input;

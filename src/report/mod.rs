@@ -4,6 +4,7 @@
 
 pub mod benchmark_json;
 mod compat;
+pub mod doctor;
 pub mod forge;
 pub mod grading_file;
 mod inference_json;

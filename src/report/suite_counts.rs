@@ -17,7 +17,7 @@ pub struct SuiteCounts<'s> {
     /// How the cases stand in the file.
     container: &'static str,
     cases: usize,
-    /// Without the tasks that give scores.
+    /// Without the tasks that give scores outside of every pass rate.
     assertions: usize,
     common_assertions: usize,
     /// By what it takes to decide them.
@@ -66,7 +66,9 @@ impl<'s> SuiteCounts<'s> {
         for assertion in suite.cases.iter().flat_map(|case| &case.assertions) {
             let class = assertion.class();
             *counts.by_class.entry(class.word()).or_default() += 1;
-            counts.assertions += usize::from(class != AssertionClass::Score);
+            // a shared benchmark counts scores in its pass rate when they have a threshold; the others never do
+            let counted = class != AssertionClass::Score || suite.dialect == Dialect::SharedBenchmark;
+            counts.assertions += usize::from(counted);
             match class {
                 AssertionClass::Judge => {
                     let kind = assertion.original_type.as_deref().unwrap_or("text");

@@ -5,6 +5,7 @@ use skill_lift_stats::verdict::{TooFewReason, VerdictCode};
 use super::numbers;
 use crate::analyze::flags::Flag;
 use crate::analyze::inference::{Contrast, Inference, Unit};
+use crate::analyze::table::Baseline;
 
 /// The text of a flag in `case_flags`, as version 0.6 of the report format spells it.
 pub fn flag_text(flag: &Flag) -> String {
@@ -33,6 +34,14 @@ pub fn blocked_reason(code: &str) -> String {
         "baseline_contaminated" => "the run without the skill had it".to_owned(),
         "assertion_count_differs" => "the arms were graded on different numbers of assertions".to_owned(),
         other => other.replace('_', " "),
+    }
+}
+
+/// What is compared, in words.
+pub fn contrast(baseline: Baseline) -> &'static str {
+    match baseline {
+        Baseline::WithoutSkill => "with the skill against without",
+        Baseline::OldSkill => "with the skill against the old skill",
     }
 }
 

@@ -8,6 +8,7 @@ mod corpus;
 mod demo;
 mod dependencies;
 mod docs;
+mod doctor;
 mod forge;
 mod forge_odd;
 mod generate;

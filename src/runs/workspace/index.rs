@@ -38,6 +38,8 @@ pub struct WorkspaceOptions {
     pub on_duplicate: OnDuplicate,
     /// Which of two directories with the same eval is read; without a choice that is an error.
     pub layout: Option<LayoutChoice>,
+    /// The tool that laid it out, if it should not be detected.
+    pub kind: Option<WorkspaceKind>,
     /// How much is read.
     pub limits: Limits,
 }
@@ -257,7 +259,7 @@ impl Scan {
             readings
                 .retain(|reading| reading.is_nested() == (layout == LayoutChoice::Nested) || reading.units.is_empty());
         }
-        let kind = kind_of(is_skill_eval, &readings);
+        let kind = self.options.kind.unwrap_or_else(|| kind_of(is_skill_eval, &readings));
         if kind == WorkspaceKind::SkillForge {
             readings.iter_mut().for_each(EvalReading::take_id_of_directory);
         }

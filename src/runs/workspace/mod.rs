@@ -20,6 +20,6 @@ pub use answer::answer;
 pub use index::{EvalDirectory, LayoutChoice, Unit, Workspace, WorkspaceKind, WorkspaceOptions};
 pub use layout::Layout;
 pub use metadata::EvalMetadata;
-pub use stored::{GradingFile, StoredRun, TimingFile, UnitReading};
+pub use stored::{GradingFile, StoredRun, TimingFile, UnitReading, read_verdicts};
 pub use timing::{Measured, Timing, milliseconds_of_stamp};
 pub use verdicts::{GradingDocument, Passed, StatedCounts, StatedRate, StoredGrading, StoredVerdict};

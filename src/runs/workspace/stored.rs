@@ -1,5 +1,8 @@
 //! The stored runs of one arm of an eval, as their files have them.
 
+use std::fs;
+use std::path::Path;
+
 use skill_lift_contract::ContentDigest;
 
 use super::document;
@@ -233,6 +236,21 @@ impl Workspace {
     /// The path of a run as the user would type it: its directory, or its file of verdicts where several runs share it.
     pub fn shown_run(&self, run: &StoredRun) -> String {
         self.shown_path_below(&run.directory)
+    }
+}
+
+/// Reads a file of verdicts by itself; `None` when it holds no list of them.
+pub fn read_verdicts(path: &Path, limit: u64) -> Option<GradingDocument> {
+    let data = fs::metadata(path).ok()?;
+    // opening a pipe would wait for a writer
+    if !data.is_file() || data.len() > limit {
+        return None;
+    }
+    let bytes = fs::read(path).ok()?;
+    let document = document::read(&bytes, |root| GradingDocument::read(root, is_arm)).ok()?.value;
+    match &document {
+        GradingDocument::One(grading) if grading.verdicts.is_none() => None,
+        _ => Some(document),
     }
 }
 
