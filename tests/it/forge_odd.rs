@@ -412,3 +412,20 @@ fn unfinished_runs_count_only_on_request() {
     let said = workspace.run(&["report", "iteration-1", "--count-unfinished"]);
     assert!(said.stdout.contains("although they did not finish: eval-1/with_skill (timed out)"), "{said:#?}");
 }
+
+#[test]
+fn many_findings_of_a_kind_are_counted_not_listed() {
+    let names: Vec<String> = (0..30).map(|number| format!("n{number}")).collect();
+    let entries: Vec<(&str, Value)> = names.iter().map(|name| (name.as_str(), json!(false))).collect();
+    let workspace = Workspace::new();
+    metadata(&workspace, "eval-1", &names.iter().map(String::as_str).collect::<Vec<_>>());
+    for arm in ["with_skill", "baseline"] {
+        workspace.write(&format!("iteration-1/eval-1/{arm}/grading.json"), grading(&entries, json!(0.0)));
+    }
+    let said = workspace.run(&["report", "iteration-1"]);
+    assert_eq!(said.stdout.matches("- Work on what").count(), 20);
+    assert!(said.stdout.contains("- and 10 more of this kind"), "{said:#?}");
+    let advised = corrected(&workspace)["recommendations"].clone();
+    let codes = advised.as_array().unwrap().iter().filter(|advice| advice["code"] == "improve_for_assertion");
+    assert_eq!(codes.count(), 30);
+}
