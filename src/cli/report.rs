@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use skill_lift_contract::write::AtomicFile;
 
-use super::dialect::DialectChoice;
+use super::choices::DialectChoice;
 use super::output::{emit, fail, usage, warn_line};
 use crate::analyze::skill_eval::{Corrected, aggregate, orient};
 use crate::report::numbers;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::cli::dialect::DialectChoice;
+use crate::cli::choices::DialectChoice;
 use crate::runs::forge::has_forge_arms;
 use crate::runs::workspace::{Workspace, WorkspaceKind, WorkspaceOptions};
 use crate::runs::{LayoutError, Limits};
