@@ -76,6 +76,8 @@ pub struct EvalDirectory {
     pub metadata: Option<EvalMetadata>,
     /// The id that the tree gives it, as text.
     pub eval_id: Option<String>,
+    /// Its name for people, where a record of its runs has one.
+    pub title: Option<String>,
 }
 
 /// Where the runs of one arm of an eval stand: one run, or a file that holds several.
