@@ -18,7 +18,10 @@ fn rates(claims: &Claims) -> Vec<(String, String, Option<Rational>)> {
     claims.rows.iter().map(row).collect()
 }
 
-fn expect(claims: &Claims, form: ClaimForm, rows: &[(&str, &str, Option<(u64, u64)>)]) {
+/// Case, arm, and passed of graded.
+type Row<'r> = (&'r str, &'r str, Option<(u64, u64)>);
+
+fn expect(claims: &Claims, form: ClaimForm, rows: &[Row<'_>]) {
     assert_eq!(claims.form, form);
     let rows: Vec<_> = rows
         .iter()
