@@ -12,7 +12,7 @@ use skill_lift::analyze::{AnalysisOptions, analyze};
 use skill_lift::frame::Frames;
 use skill_lift::grade::GradeOptions;
 use skill_lift::judge::Verdicts;
-use skill_lift::pipeline::{FrameChoice, Products, Request, evaluate};
+use skill_lift::pipeline::{FrameChoice, Products, Request, RunsSource, evaluate};
 use skill_lift::report::RowArray;
 use skill_lift::runs::{IndexOptions, RunIndex};
 use skill_lift::suite::{LoadOptions, Suite, load};
@@ -31,7 +31,7 @@ fn demo() -> (Suite, PathBuf) {
 fn graded(suite: &Suite, runs: &Path, frames: FrameChoice) -> Option<Frames> {
     let request = Request {
         suite,
-        runs,
+        runs: RunsSource::Tree(runs),
         split: None,
         variants: suite.variants.clone(),
         index: IndexOptions::default(),

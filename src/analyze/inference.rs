@@ -100,6 +100,8 @@ pub struct ModelContrast {
 pub struct CaseContrast {
     /// Case id.
     pub case_id: String,
+    /// Name for people, if it has one beside its id.
+    pub name: Option<String>,
     /// Position in the suite.
     pub position: u32,
     /// Its family.
@@ -185,6 +187,20 @@ pub struct Inference {
 }
 
 impl Inference {
+    /// The block of units that were paired elsewhere: cases alone, without models and repetitions.
+    pub fn of_units(units: Vec<UnitRates>, thresholds: Thresholds) -> Self {
+        let number = units.len();
+        Self {
+            overall: Contrast::of(Unit::Case, units, &thresholds),
+            thresholds,
+            counts: UnitCounts { cases: number, case_model_units: number, pairs: number, models: 0 },
+            unbalanced_models: false,
+            by_model: Vec::new(),
+            by_case: Vec::new(),
+            review_queue: Vec::new(),
+        }
+    }
+
     /// The block of a tree. `lift` is the one of the same pairs: its tests are not made twice.
     pub fn of(
         table: &RunTable,
@@ -362,6 +378,7 @@ fn by_case(table: &RunTable, pairing: &Pairing, units: &[UnitMeans], thresholds:
             let without: Vec<Rational> = of_case.iter().map(|unit| unit.without_skill.clone()).collect();
             CaseContrast {
                 case_id: case.id.clone(),
+                name: case.name.clone(),
                 position,
                 family: case.family.clone(),
                 strata: of_case.len(),

@@ -2,13 +2,18 @@
 //!
 //! Blocks hold codes, counts and exact rationals. Nothing is rounded or put into words here: that is the report's part.
 
+pub mod benchmark_file;
+pub mod diagnosis;
 pub mod diff;
 pub mod flags;
+pub mod forge;
 pub mod inference;
 pub mod lift;
 pub mod pairing;
 pub mod reliability;
 pub mod review;
+pub mod sanity;
+pub mod skill_eval;
 pub mod table;
 pub mod variants;
 
@@ -47,6 +52,17 @@ pub struct Analysis {
     pub case_flags: Vec<flags::CaseFlags>,
     /// What may be concluded.
     pub inference: inference::Inference,
+    /// The pairs that inference rests on, where those are fewer than the pairs that count.
+    pub fit: Option<pairing::Pairing>,
+    /// What to look at before the lift is believed.
+    pub sanity: sanity::Sanity,
+}
+
+impl Analysis {
+    /// The pairs that inference rests on.
+    pub fn inference_pairing(&self) -> &pairing::Pairing {
+        self.fit.as_ref().unwrap_or(&self.pairing)
+    }
 }
 
 /// The skill's arm against an earlier version of the skill, beside the headline.
@@ -75,17 +91,21 @@ pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) 
     let table = RunTable::read(&frames.runs, variants, options.baseline)?;
     let pairing = pairing::Pairing::of(&table, Metric::ObjectivePassRate);
     let graded = pairing::Pairing::of(&table, Metric::GradedScore);
+    let fit = pairing.fit_for_inference(&table);
+    let fit_pairs = fit.as_ref().unwrap_or(&pairing);
     // exact tests over many units take the time; each is a function of its deltas alone
     let (lift, (overall, reliability)) = rayon::join(
         || lift::PairedSummary::of(&table, &pairing, &graded),
         || {
             rayon::join(
-                || inference::overall(&table, &pairing, options),
+                || inference::overall(&table, fit_pairs, options),
                 || reliability::Reliability::of(&table, &pairing),
             )
         },
     );
-    let inference = inference::Inference::of(&table, &pairing, &lift, overall, options);
+    let fit_lift = fit.as_ref().map(|pairs| lift::PairedSummary::of(&table, pairs, &graded));
+    let inference = inference::Inference::of(&table, fit_pairs, fit_lift.as_ref().unwrap_or(&lift), overall, options);
+    let sanity = sanity::Sanity::of(&table, fit_pairs);
     Ok(Analysis {
         variants: variants::by_variant(&table),
         by_model: variants::by_model(&table),
@@ -94,6 +114,8 @@ pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) 
         case_flags: flags::case_flags(&table, &pairing),
         lift,
         inference,
+        fit,
+        sanity,
         pairing,
         table,
     })

@@ -103,6 +103,19 @@ impl Pairing {
         Self { pairs }
     }
 
+    /// The pairs that inference may rest on, where those are fewer: a baseline that had the skill measures nothing, and
+    /// arms that were graded on different numbers of assertions are not the same measurement. `None` when all of them
+    /// are fit for it.
+    pub fn fit_for_inference(&self, table: &RunTable) -> Option<Self> {
+        let reason = |pair: &Pair| if pair.values.is_ok() { unfit(table, pair) } else { None };
+        self.pairs.iter().find_map(reason)?;
+        let fit = self.pairs.iter().map(|pair| match reason(pair) {
+            Some(reason) => Pair { values: Err(reason), ..pair.clone() },
+            None => pair.clone(),
+        });
+        Some(Self { pairs: fit.collect() })
+    }
+
     /// The pairs that count.
     pub fn eligible(&self) -> impl Iterator<Item = (&Pair, &PairValues)> {
         self.pairs.iter().filter_map(|pair| pair.values.as_ref().ok().map(|values| (pair, values)))
@@ -132,6 +145,15 @@ impl Pairing {
         }
         mismatches
     }
+}
+
+fn unfit(table: &RunTable, pair: &Pair) -> Option<BlockedReason> {
+    let (with, without) = (&table.runs[pair.with_skill?], &table.runs[pair.without_skill?]);
+    if without.contaminated {
+        return Some(BlockedReason::BaselineContaminated);
+    }
+    let counts = with.stored_verdicts.zip(without.stored_verdicts);
+    counts.filter(|(with, without)| with != without).map(|_| BlockedReason::AssertionCountDiffers)
 }
 
 fn compare(

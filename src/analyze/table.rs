@@ -71,6 +71,12 @@ pub struct Run {
     pub scorable: bool,
     /// Why not.
     pub unscored_reasons: Vec<String>,
+    /// Whether a run without the skill had it.
+    pub contaminated: bool,
+    /// Whether the skill was loaded, if somebody says so.
+    pub skill_loaded: Option<bool>,
+    /// Entries of a stored list of verdicts.
+    pub stored_verdicts: Option<u32>,
     /// Gate and critical checks without a judge.
     pub objective: Option<PassRate>,
     /// Those that look at what the agent did.
@@ -100,6 +106,8 @@ pub struct Run {
 pub struct CaseFacts {
     /// Its id.
     pub id: String,
+    /// Its name for people, if it has one beside its id.
+    pub name: Option<String>,
     /// Its family, if it declares one.
     pub family: Option<String>,
     /// What it is for.
@@ -137,12 +145,15 @@ impl RunTable {
         let models: Vec<String> =
             model.iter().flatten().collect::<BTreeSet<_>>().into_iter().map(str::to_owned).collect();
         let (case_id, family, intent) = (text(column::CASE_ID)?, text(column::FAMILY)?, text(column::EVAL_INTENT)?);
+        let case_name = text(column::CASE_NAME)?;
         let case_position = number(column::CASE_POSITION)?;
         let variant_position = number(column::VARIANT_POSITION)?;
         let repetition = number(column::REPETITION)?;
         let (missing, valid) = (flag(column::MISSING_OUTPUT)?, flag(column::EXECUTION_VALID)?);
         let (scorable, vetoed) = (flag(column::SCORABLE)?, flag(column::VETOED)?);
         let reasons = list(column::UNSCORED_REASONS)?;
+        let (contaminated, loaded) = (flag(column::CONTAMINATED)?, flag(column::SKILL_LOADED)?);
+        let stored_verdicts = number(column::STORED_VERDICTS)?;
         let (critical, below) = (list(column::CRITICAL_FAILURES)?, list(column::BELOW_REFERENCE_FLOOR)?);
         let objective = rate(column::OBJECTIVE_PASSED, column::OBJECTIVE_TOTAL)?;
         let process = rate(column::PROCESS_PASSED, column::PROCESS_TOTAL)?;
@@ -157,10 +168,16 @@ impl RunTable {
         for row in 0..frame.height() {
             let position = case_position.get(row).unwrap_or_default();
             while cases.len() <= position as usize {
-                cases.push(CaseFacts { id: String::new(), family: None, eval_intent: EvalIntent::Capability });
+                cases.push(CaseFacts {
+                    id: String::new(),
+                    name: None,
+                    family: None,
+                    eval_intent: EvalIntent::Capability,
+                });
             }
             if let Some(case) = cases.get_mut(position as usize).filter(|case| case.id.is_empty()) {
                 case.id = case_id.get(row).unwrap_or_default().to_owned();
+                case.name = case_name.get(row).map(str::to_owned);
                 case.family = family.get(row).map(str::to_owned);
                 case.eval_intent = intent.get(row).and_then(EvalIntent::from_word).unwrap_or(EvalIntent::Capability);
             }
@@ -185,6 +202,9 @@ impl RunTable {
                 execution_valid: valid.get(row).unwrap_or_default(),
                 scorable: scorable.get(row).unwrap_or_default(),
                 unscored_reasons: texts(&reasons, row),
+                contaminated: contaminated.get(row).unwrap_or_default(),
+                skill_loaded: loaded.get(row),
+                stored_verdicts: stored_verdicts.get(row),
                 // a veto makes the objective rate zero even when nothing else counts
                 objective: pass_rate(objective_counts).or_else(|| {
                     objective_counts.filter(|_| vetoed).map(|(passed, total)| PassRate { passed, total, vetoed })

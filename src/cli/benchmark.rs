@@ -12,11 +12,14 @@ use skill_lift_stats::rational::{self, Rational};
 
 use super::common::{Common, Graded, warn_if_nothing_graded};
 use super::output::{emit, fail, is_unicode, terminal_width, usage, warn_line};
+use crate::analyze::benchmark_file::CheckedBenchmark;
 use crate::analyze::pairing::Pairing;
 use crate::analyze::table::RunTable;
 use crate::analyze::{Analysis, AnalysisOptions, analyze};
+use crate::grade::stored::StoredTree;
 use crate::pipeline::{FrameChoice, Products};
-use crate::report::{Provenance, RowSpool, Style, SummaryView, render, write_benchmark};
+use crate::report::{Provenance, RowSpool, StoredSource, Style, SummaryView, render, write_benchmark};
+use crate::runs::claims::Contradiction;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
@@ -90,8 +93,7 @@ impl BenchmarkArguments {
         let frames = if self.frames.is_some() { FrameChoice::RunsAndAssertions } else { FrameChoice::Runs };
         let products = Products { frames, ..Products::default() };
         let aside = |_: &_| RowSpool::aside().map_err(|error| fail(&error.to_string()));
-        let Graded { evaluated, rows, variants, baseline, head, mut provenance } =
-            self.common.grade(products, aside)?;
+        let Graded { evaluated, rows, variants, input, head, mut provenance } = self.common.grade(products, aside)?;
         if !self.common.quiet {
             warn_if_nothing_graded(&evaluated, self.common.runs());
         }
@@ -110,15 +112,18 @@ impl BenchmarkArguments {
         if let Some(folder) = &self.frames {
             frames.write_parquet(folder).map_err(|error| fail(&error.to_string()))?;
         }
-        let options = AnalysisOptions { thresholds, baseline };
+        let options = AnalysisOptions { thresholds, baseline: input.baseline(&variants) };
         let analysis = analyze(&frames, &variants, &options).map_err(|error| fail(&error.to_string()))?;
         drop(frames);
+        let benchmark_file = stored.as_ref().and_then(|stored| input.check_benchmark(&analysis, stored));
         if !self.common.quiet {
             warn_label_mismatches(&analysis.table, &analysis.pairing);
+            benchmark_file.iter().for_each(warn_contradictions);
         }
 
         let write = |mut writer: &mut dyn io::Write| {
-            write_benchmark(&mut writer, &head, &analysis, rows, stored.as_ref(), &provenance)
+            let stored = stored.as_ref().map(|tree| StoredSource { tree, benchmark_file: benchmark_file.as_ref() });
+            write_benchmark(&mut writer, &head, &analysis, rows, stored, &provenance)
         };
         let on_terminal = io::stdout().is_terminal();
         let json_to_stdout = match (self.format, self.common.out.is_some()) {
@@ -139,7 +144,7 @@ impl BenchmarkArguments {
                     emit(Some(path), write).map_err(|message| fail(&message))?;
                 }
                 if !self.common.quiet {
-                    self.print_summary(&head.skill_name, &analysis)?;
+                    self.print_summary(&head.skill_name, &analysis, stored.as_ref())?;
                     if out.is_none() && on_terminal {
                         warn_line("Full report: --out FILE or --format json");
                     }
@@ -149,15 +154,38 @@ impl BenchmarkArguments {
         Ok(())
     }
 
-    fn print_summary(&self, skill_name: &str, analysis: &Analysis) -> Result<(), ExitCode> {
+    fn print_summary(
+        &self,
+        skill_name: &str,
+        analysis: &Analysis,
+        stored: Option<&StoredTree>,
+    ) -> Result<(), ExitCode> {
         let style = Style {
             width: terminal_width(),
             color: self.common.color.applies(io::stdout().is_terminal()),
             ascii: self.ascii || !is_unicode(),
             all_cases: self.all_cases,
         };
-        let text = render(&SummaryView::of(skill_name, analysis), style);
+        let text = render(&SummaryView::of(skill_name, analysis, stored), style);
         emit(None, |writer| writer.write_all(text.as_bytes())).map_err(|message| fail(&message))
+    }
+}
+
+/// Where the verdicts of a workspace contradict its benchmark file.
+fn warn_contradictions(checked: &CheckedBenchmark) {
+    if let Err(problem) = &checked.claims {
+        warn_line(&format!("WARN benchmark_unreadable: {}: {problem}", checked.file));
+    }
+    for contradiction in checked.contradictions.iter().take(5) {
+        let Contradiction { code, subject, claimed, found, .. } = contradiction;
+        warn_line(&format!(
+            "WARN {}: {}: {subject}: it states {claimed}, the verdicts say {found}; the verdicts count",
+            code.code(),
+            checked.file
+        ));
+    }
+    if checked.contradictions.len() > 5 {
+        warn_line(&format!("WARN benchmark_disagrees: … and {} more", checked.contradictions.len() - 5));
     }
 }
 

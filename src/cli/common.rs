@@ -10,22 +10,22 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use skill_lift_contract::ContentDigest;
 
-use super::input::Input;
+use super::choices::{DialectChoice, DuplicateChoice, LayoutArgument, UnobservedChoice};
 use super::interrupt;
 use super::output::{Color, fail, message_style, usage, warn_line};
-use crate::analyze::table::Baseline;
-use crate::grade::{GradeOptions, Unobserved};
+use crate::grade::GradeOptions;
 use crate::judge::Verdicts;
 use crate::pipeline::{
-    Evaluated, Products, Request, TreeCases, WarningLog, WorkspaceRequest, evaluate, evaluate_workspace,
+    Evaluated, Input, Products, Request, RunsSource, TreeCases, WarningLog, WorkspaceRequest, evaluate,
+    evaluate_workspace, variants_of,
 };
 use crate::report::numbers::counted;
 use crate::report::{Provenance, ReportHead, RowWriter};
 use crate::runs::index::shown_path;
-use crate::runs::workspace::{LayoutChoice, WorkspaceOptions};
-use crate::runs::{IndexOptions, Limits, OnDuplicate};
-use crate::suite::render::print_failures;
-use crate::suite::{LoadOptions, Loaded, Split, Suite, load};
+use crate::runs::workspace::WorkspaceOptions;
+use crate::runs::{IndexOptions, LayoutError, Limits};
+use crate::suite::render::{print_failures, print_located};
+use crate::suite::{Dialect, LoadOptions, Loaded, Split, Suite, load};
 
 /// Which part of a suite is graded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -52,51 +52,11 @@ impl SplitChoice {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum DuplicateChoice {
-    /// Refuse the tree.
-    Error,
-    /// Keep the last one, with a warning.
-    Last,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum UnobservedChoice {
-    /// It fails.
-    Fail,
-    /// It enters no count; its row says that it is undecided.
-    Exclude,
-}
-
-impl From<UnobservedChoice> for Unobserved {
-    fn from(choice: UnobservedChoice) -> Self {
-        match choice {
-            UnobservedChoice::Fail => Self::Fail,
-            UnobservedChoice::Exclude => Self::Exclude,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum DialectChoice {
-    /// Suites in `evals/shared-benchmark.json`.
-    SharedBenchmark,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LayoutArgument {
-    /// Those with `run-<n>` folders.
-    Nested,
-    /// Those without.
-    Flat,
-}
-
-impl From<LayoutArgument> for LayoutChoice {
-    fn from(argument: LayoutArgument) -> Self {
-        match argument {
-            LayoutArgument::Nested => Self::Nested,
-            LayoutArgument::Flat => Self::Flat,
-        }
-    }
+enum EvidenceChoice {
+    /// What was left out counts as failed where the tool says so, and is named.
+    Report,
+    /// The run is not scored.
+    Strict,
 }
 
 /// What is graded, and how it is read.
@@ -115,7 +75,7 @@ pub struct Common {
     /// Grade this arm; may be given several times, in the order of the report. Default: the arms of the suite.
     #[arg(long = "variant", value_name = "NAME")]
     variants: Vec<String>,
-    /// Format of the suite, if it should not be detected.
+    /// Format of the suite and of a workspace, if it should not be detected.
     #[arg(long, value_enum, value_name = "DIALECT")]
     dialect: Option<DialectChoice>,
     /// Count soft checks like gates.
@@ -125,6 +85,9 @@ pub struct Common {
     /// did not start or ran out of time.
     #[arg(long, value_enum, value_name = "WHAT", default_value = "fail")]
     unobserved: UnobservedChoice,
+    /// What becomes of a run in a workspace whose grader left assertions out.
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "report")]
+    evidence: EvidenceChoice,
     /// Turn warnings of the strict contract into errors.
     #[arg(long)]
     strict_contract: bool,
@@ -251,8 +214,8 @@ pub struct Graded<R> {
     pub rows: R,
     /// The selected arms.
     pub variants: Vec<String>,
-    /// What the skill's arm is compared with.
-    pub baseline: Baseline,
+    /// What was graded.
+    pub input: Input,
     /// Top of the report.
     pub head: ReportHead,
     /// Where it comes from; options of the command can be added.
@@ -293,30 +256,44 @@ impl Common {
         };
         let mut rows = rows(&head)?;
         let limits = self.limits.limits();
-        let on_duplicate = self.on_duplicate();
+        let on_duplicate = self.on_duplicate.into();
         let bar = self.progress_bar();
         let progress = |done: usize, total: usize| {
             bar.set_length(total as u64);
             bar.set_position(done as u64);
         };
         let grade = self.grade_options(&limits);
+        let native = |suite: &Suite, runs: RunsSource<'_>, variants: Vec<String>, rows: &mut R| {
+            let request = Request {
+                suite,
+                runs,
+                split,
+                variants: variants.clone(),
+                index: IndexOptions { on_duplicate, limits, ..IndexOptions::default() },
+                grade: grade.clone(),
+                verdicts: &verdicts,
+                products,
+                progress: Some(&progress),
+            };
+            evaluate(&request, rows).map(|evaluated| (evaluated, variants))
+        };
         let evaluated = match &input {
             Input::Runs(suite) => {
                 let variants = if asked.is_empty() { suite.variants.clone() } else { asked.clone() };
-                let request = Request {
-                    suite,
-                    runs: self.runs(),
-                    split,
-                    variants: variants.clone(),
-                    index: IndexOptions { on_duplicate, limits },
-                    grade,
-                    verdicts: &verdicts,
-                    products,
-                    progress: Some(&progress),
-                };
-                evaluate(&request, &mut rows).map(|evaluated| (evaluated, variants))
+                native(suite, RunsSource::Tree(self.runs()), variants, &mut rows)
+            }
+            Input::Workspace { workspace, suite, .. } if !workspace.has_verdicts() => {
+                let cases = suite.cases_of(split).filter(|case| !case.is_trigger()).collect();
+                let variants = variants_of(workspace, asked);
+                let index = workspace.run_index(&TreeCases::of_suite(workspace, cases).case_of_eval, &variants);
+                native(suite, RunsSource::Index(&index), variants, &mut rows)
             }
             Input::Workspace { workspace, suite, implied } => {
+                if products.judge_tasks || products.grading_files {
+                    return Err(fail(
+                        "this workspace holds verdicts: --judge-tasks and --write-grading-files are for runs without any",
+                    ));
+                }
                 let cases = match implied {
                     true => TreeCases::of_tree(&suite.cases),
                     false => TreeCases::of_suite(workspace, suite.cases_of(split).collect()),
@@ -326,7 +303,7 @@ impl Common {
                     suite,
                     cases,
                     variants: asked,
-                    model: None,
+                    strict_evidence: self.evidence == EvidenceChoice::Strict,
                     evidence_characters: grade.evidence_characters,
                     frames: products.frames,
                     regrade: self.regrade.then_some(&grade),
@@ -357,30 +334,24 @@ impl Common {
             incomplete_judge_results: verdicts.incomplete().len(),
             blocks_missing: &[],
         };
-        Ok(Graded { evaluated, rows, baseline: input.baseline(&variants), variants, head, provenance })
+        Ok(Graded { evaluated, rows, variants, input, head, provenance })
     }
 
     /// What the user named.
     fn input(&self) -> Result<Input, ExitCode> {
         let options = WorkspaceOptions {
-            on_duplicate: self.on_duplicate(),
+            on_duplicate: self.on_duplicate.into(),
             layout: self.layout.map(Into::into),
+            kind: self.dialect.and_then(DialectChoice::workspace_kind),
             limits: self.limits.limits(),
         };
         match &self.runs {
-            None if self.suite.is_dir() => Input::of_workspace(&self.suite, options),
+            None if self.suite.is_dir() => Input::of_workspace(&self.suite, options).map_err(fail_each),
             None => Err(usage("the following required arguments were not provided:\n  --runs <DIR>")),
             Some(_) if self.suite.is_dir() => {
                 Err(fail(&format!("{} is a folder: with --runs, name the suite file", self.suite.display())))
             }
-            Some(runs) => Input::of_suite(self.load()?, runs, options),
-        }
-    }
-
-    fn on_duplicate(&self) -> OnDuplicate {
-        match self.on_duplicate {
-            DuplicateChoice::Error => OnDuplicate::Error,
-            DuplicateChoice::Last => OnDuplicate::Last,
+            Some(runs) => Input::of_suite(self.load()?, runs, options).map_err(fail_each),
         }
     }
 
@@ -406,12 +377,17 @@ impl Common {
             allow_external_files: self.allow_external_files,
             max_bytes: Limits::mebibytes(self.limits.max_suite_mib),
             split: self.split.split(),
+            dialect: self.dialect.map(Into::into),
             ..LoadOptions::default()
         };
-        let Loaded { suite, diagnostics, .. } = load(&self.suite, &options);
+        let Loaded { suite, diagnostics, dialect } = load(&self.suite, &options);
         if suite.is_none() || !self.quiet {
+            let (mut stderr, style) = (io::stderr().lock(), message_style(self.color));
             // standard error may be closed; there is nobody left to tell
-            let _ = print_failures(&diagnostics, &mut io::stderr().lock(), message_style(self.color));
+            let _ = match dialect {
+                Dialect::SharedBenchmark => print_failures(&diagnostics, &mut stderr, style),
+                _ => print_located(&diagnostics, &mut stderr, style),
+            };
         }
         suite.ok_or(ExitCode::FAILURE)
     }
@@ -517,6 +493,15 @@ fn fail_layout(warnings: &WarningLog) -> ExitCode {
         if count > kept.len() {
             code = fail(&format!("{}: … and {} more", kind.code(), count - kept.len()));
         }
+    }
+    code
+}
+
+/// Prints why a tree is refused.
+pub fn fail_each(errors: Vec<LayoutError>) -> ExitCode {
+    let mut code = ExitCode::FAILURE;
+    for error in errors {
+        code = fail(&error.to_string());
     }
     code
 }

@@ -53,7 +53,7 @@ impl GradeArguments {
             judge_tasks: self.judge_tasks.is_some(),
             grading_files: self.write_grading_files,
         };
-        let Graded { evaluated, rows, head, provenance, .. } = common.grade(products, |head| self.rows(head))?;
+        let Graded { evaluated, rows, head, provenance, input, .. } = common.grade(products, |head| self.rows(head))?;
         if !common.quiet {
             warn_if_nothing_graded(&evaluated, common.runs());
         }
@@ -75,7 +75,7 @@ impl GradeArguments {
             (Rows::Aside(rows), None) => (None, Some(rows)),
         };
         if let Some(files) = evaluated.grading_files {
-            let written = files.write(common.runs()).map_err(|message| fail(&message))?;
+            let written = files.write(input.runs_root(common.runs())).map_err(|message| fail(&message))?;
             if !common.quiet {
                 warn_refused(&written);
             }

@@ -1,13 +1,15 @@
 //! The command line: one file a command, each with its arguments, calls into the library and an exit code.
 
 mod benchmark;
+mod choices;
 mod common;
 mod diff;
+mod doctor;
 mod external;
 mod grade;
-mod input;
 mod interrupt;
 mod output;
+mod report;
 mod suite;
 mod validate;
 
@@ -43,6 +45,8 @@ enum Command {
     Benchmark(Box<benchmark::BenchmarkArguments>),
     Diff(Box<diff::DiffArguments>),
     Suite(suite::SuiteArguments),
+    Doctor(doctor::DoctorArguments),
+    Report(Box<report::ReportArguments>),
     #[command(external_subcommand)]
     External(Vec<OsString>),
 }
@@ -55,6 +59,8 @@ pub fn run() -> ExitCode {
         Command::Benchmark(arguments) => benchmark::run(*arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::External(words) => external::run(&words),
     }
 }

@@ -1,6 +1,5 @@
 //! `validate`: says everything that is wrong with a suite before anything is run.
 
-mod counts;
 mod problem;
 
 use std::io::{self, Write};
@@ -12,14 +11,15 @@ use serde::Serialize;
 use skill_lift_text::python;
 use skill_lift_text::screen::visible;
 
+use super::choices::DialectChoice;
 use super::output::{Color, emit, fail, message_style};
 
+use crate::report::SuiteCounts;
 use crate::runs::Limits;
 use crate::suite::diagnostic::Lines;
 use crate::suite::leakage::{LeakageFinding, find_leaks};
 use crate::suite::render::{print_failures, print_located};
 use crate::suite::{Dialect, Level, LoadOptions, Loaded, Suite, load};
-use counts::SuiteCounts;
 use problem::Problem;
 
 /// Checks a suite and says everything that is wrong with it.
@@ -56,29 +56,6 @@ pub struct ValidateArguments {
     /// When to use colours.
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     color: Color,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum DialectChoice {
-    /// `evals/shared-benchmark.json`, version 1 or 2.
-    SharedBenchmark,
-    /// `evals/<skill>/evals.json` with closed keys and `common_assertions`.
-    SkillEval,
-    /// `evals/evals.json` with `eval_id` and named checks.
-    SkillForge,
-    /// `evals/evals.json` in any of the shapes that are in use.
-    SkillCreator,
-}
-
-impl From<DialectChoice> for Dialect {
-    fn from(choice: DialectChoice) -> Self {
-        match choice {
-            DialectChoice::SharedBenchmark => Self::SharedBenchmark,
-            DialectChoice::SkillEval => Self::SkillEval,
-            DialectChoice::SkillForge => Self::SkillForge,
-            DialectChoice::SkillCreator => Self::SkillCreator,
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

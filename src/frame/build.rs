@@ -26,6 +26,7 @@ pub struct FrameBuilder {
 #[derive(Debug, Default)]
 struct RunColumns {
     case_id: Vec<String>,
+    case_name: Vec<Option<String>>,
     case_position: Vec<u32>,
     split: Vec<&'static str>,
     kind: Vec<String>,
@@ -45,6 +46,9 @@ struct RunColumns {
     execution_valid: Vec<bool>,
     scorable: Vec<bool>,
     unscored_reasons: Vec<Vec<String>>,
+    contaminated: Vec<bool>,
+    skill_loaded: Vec<Option<bool>>,
+    stored_verdicts: Vec<Option<u32>>,
     vetoed: Vec<bool>,
     critical_failures: Vec<Vec<String>>,
     objective: RateColumns,
@@ -124,6 +128,7 @@ impl RunColumns {
         let tally = &run.tally;
         let rate = |rate: Rate| if run.has_no_rates() { None } else { Some(rate) };
         self.case_id.push(case.id.clone());
+        self.case_name.push(case.name.clone());
         self.case_position.push(narrow(run.case));
         self.split.push(case.split.word());
         self.kind.push(case.kind.clone());
@@ -143,6 +148,9 @@ impl RunColumns {
         self.execution_valid.push(run.execution_valid);
         self.scorable.push(run.is_scorable());
         self.unscored_reasons.push(run.unscored_reasons.iter().map(|reason| reason.code().to_owned()).collect());
+        self.contaminated.push(run.contamination.is_some());
+        self.skill_loaded.push(run.skill_loaded);
+        self.stored_verdicts.push(run.stored.as_ref().map(|_| narrow(run.objective.len())));
         self.vetoed.push(tally.is_vetoed());
         self.critical_failures.push(tally.critical_failures.clone());
         self.objective.push(rate(tally.objective));
@@ -162,6 +170,7 @@ impl RunColumns {
         let height = self.case_id.len();
         let columns = vec![
             Column::new(runs::CASE_ID.into(), self.case_id),
+            Column::new(runs::CASE_NAME.into(), self.case_name),
             Column::new(runs::CASE_POSITION.into(), self.case_position),
             Column::new(runs::SPLIT.into(), self.split),
             Column::new(runs::KIND.into(), self.kind),
@@ -181,6 +190,9 @@ impl RunColumns {
             Column::new(runs::EXECUTION_VALID.into(), self.execution_valid),
             Column::new(runs::SCORABLE.into(), self.scorable),
             text_lists(runs::UNSCORED_REASONS, &self.unscored_reasons),
+            Column::new(runs::CONTAMINATED.into(), self.contaminated),
+            Column::new(runs::SKILL_LOADED.into(), self.skill_loaded),
+            Column::new(runs::STORED_VERDICTS.into(), self.stored_verdicts),
             Column::new(runs::VETOED.into(), self.vetoed),
             text_lists(runs::CRITICAL_FAILURES, &self.critical_failures),
             Column::new(runs::OBJECTIVE_PASSED.into(), self.objective.passed),

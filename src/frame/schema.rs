@@ -7,6 +7,8 @@
 pub mod runs {
     /// Case id.
     pub const CASE_ID: &str = "case_id";
+    /// Name of the case for people, or null.
+    pub const CASE_NAME: &str = "case_name";
     /// Position of the case in the suite, from 0.
     pub const CASE_POSITION: &str = "case_position";
     /// `tune`, `holdout` or `holdback`.
@@ -45,6 +47,12 @@ pub mod runs {
     pub const SCORABLE: &str = "scorable";
     /// Why not, as a list of codes.
     pub const UNSCORED_REASONS: &str = "unscored_reasons";
+    /// Whether a run without the skill had it.
+    pub const CONTAMINATED: &str = "contaminated";
+    /// Whether the skill was loaded; null when nobody says.
+    pub const SKILL_LOADED: &str = "skill_loaded";
+    /// Entries of a stored list of verdicts, decided or not; null for runs that were graded here.
+    pub const STORED_VERDICTS: &str = "stored_verdicts";
     /// Whether a critical check failed: every rate is zero then.
     pub const VETOED: &str = "vetoed";
     /// Names of the critical checks that failed, as a list.

@@ -6,6 +6,7 @@
 
 mod answer;
 pub mod checks;
+mod contamination;
 pub mod outcome;
 mod places;
 mod rows;

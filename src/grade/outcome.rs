@@ -214,6 +214,8 @@ pub struct Recorded {
     pub file: String,
     /// The entry, as a JSON pointer.
     pub pointer: String,
+    /// The assertion in the words of the grader.
+    pub text: Option<String>,
     /// How it was joined to an assertion of the case; `None` when the case has no such assertion.
     pub joined: Option<JoinMethod>,
 }

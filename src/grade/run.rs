@@ -8,6 +8,7 @@ use skill_lift_contract::{ContentDigest, Population, RunKey, TreeDigest, Unscore
 use skill_lift_text::python;
 
 use super::answer::Answer;
+use super::contamination::contamination;
 use super::outcome::{AssertionRow, Availability, Outcome};
 use super::rows::Grading;
 use super::stored::StoredFacts;
@@ -147,6 +148,10 @@ pub struct GradedRun {
     pub digests: Vec<(String, ContentDigest)>,
     /// Oddities of the run directory.
     pub warnings: Vec<RunWarning>,
+    /// What shows that a run without the skill had it; such a run is no baseline.
+    pub contamination: Option<String>,
+    /// Whether the skill was loaded, if the run or its grader says so.
+    pub skill_loaded: Option<bool>,
     /// What is known beside its rows of a run whose verdicts were stored.
     pub stored: Option<Box<StoredFacts>>,
 }
@@ -259,6 +264,11 @@ pub fn grade_run<T>(
     let empty_output = answer.is_some_and(|text| python::strip(text).is_empty());
     let has_model_folder = model_folder.is_some();
     let model = model_folder.map(Cow::into_owned).or_else(|| recorded_model.map(Cow::into_owned));
+    let skill_loaded = directory.metrics().skill_invoked;
+    let contamination = contamination(subject.suite, subject.variant, &mut directory, options.events_bytes);
+    if let Some(evidence) = &contamination {
+        directory.warn(WarningCode::BaselineContaminated, "", format!("a run without the skill: {evidence}"));
+    }
     let mut digests = directory.take_digests();
     let mut warnings = directory.take_warnings();
     for turn in turns.iter_mut().filter_map(|turn| turn.directory.as_mut()) {
@@ -292,6 +302,8 @@ pub fn grade_run<T>(
         effort: parsed.row_text("effort").map(Cow::into_owned),
         digests,
         warnings,
+        contamination,
+        skill_loaded,
         stored: None,
     };
     Ok(consume(graded, RunView { metadata: parsed.row(), answer, output: &output, turns: &turns }))

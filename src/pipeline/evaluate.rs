@@ -25,8 +25,8 @@ use crate::suite::{Case, Split, Suite};
 pub struct Request<'a> {
     /// The suite.
     pub suite: &'a Suite,
-    /// Root of the run tree as the user typed it.
-    pub runs: &'a Path,
+    /// The run tree.
+    pub runs: RunsSource<'a>,
     /// Only cases of this split.
     pub split: Option<Split>,
     /// Arms, in order.
@@ -41,6 +41,15 @@ pub struct Request<'a> {
     pub products: Products,
     /// Called with the number of runs that are done, and of all runs.
     pub progress: Option<&'a (dyn Fn(usize, usize) + Sync)>,
+}
+
+/// Where the runs are.
+#[derive(Debug, Clone, Copy)]
+pub enum RunsSource<'a> {
+    /// Below this root, as the user typed it, in folders of cases and arms.
+    Tree(&'a Path),
+    /// Where this index says. Its cases are those of the suite, without trigger cases.
+    Index(&'a RunIndex),
 }
 
 /// Which frames are made.
@@ -145,21 +154,23 @@ pub fn evaluate(request: &Request<'_>, rows: &mut dyn RowWriter) -> Result<Evalu
     let cases: Vec<&Case> = request.suite.cases_of(request.split).filter(|case| !case.is_trigger()).collect();
     let ids: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
     let known: Vec<&str> = request.suite.cases.iter().map(|case| case.id.as_str()).collect();
-    let index = RunIndex::build(request.runs, &ids, &known, &request.variants, request.index)
-        .map_err(EvaluationError::Layout)?;
+    let built;
+    let index = match request.runs {
+        RunsSource::Index(index) => index,
+        RunsSource::Tree(root) => {
+            built = RunIndex::build(root, &ids, &known, &request.variants, request.index)
+                .map_err(EvaluationError::Layout)?;
+            &built
+        }
+    };
     let mut collector = Collector::new(rows, &cases, request.products.frames, request.index.on_duplicate);
     collector.duplicates_dropped = index.duplicates_dropped();
     collector.warnings.extend(index.warnings().iter().cloned());
     let total = index.slots().len();
     let shown = |path: &str| index.shown_path_below(path);
     let projector = Projector::new(request, &cases, &shown)?;
-    let tree = Tree {
-        suite: request.suite,
-        cases: &cases,
-        variants: &request.variants,
-        index: &index,
-        verdicts: request.verdicts,
-    };
+    let tree =
+        Tree { suite: request.suite, cases: &cases, variants: &request.variants, index, verdicts: request.verdicts };
     grade_tree(
         tree,
         &request.grade,
@@ -262,7 +273,7 @@ pub(super) struct Collector<'a> {
     pub(super) warnings: WarningLog,
     scorable: usize,
     deferred: usize,
-    duplicates_dropped: usize,
+    pub(super) duplicates_dropped: usize,
     pub(super) done: usize,
 }
 

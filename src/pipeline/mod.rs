@@ -3,7 +3,10 @@
 //! In: a validated suite, the root of a tree, what to select. Out: rows of the report in a spool, the frames if they
 //! are asked for, what `grade` writes beside its report, and everything that was odd.
 
+pub mod doctor;
 mod evaluate;
+mod forge;
+mod input;
 mod products;
 mod scratch;
 mod sides;
@@ -12,8 +15,10 @@ mod tests;
 mod warnings;
 mod workspace;
 
-pub use evaluate::{Evaluated, EvaluationError, FrameChoice, Products, Request, evaluate};
+pub use evaluate::{Evaluated, EvaluationError, FrameChoice, Products, Request, RunsSource, evaluate};
+pub use forge::{ForgeError, ForgeReading, number_of, read_forge};
+pub use input::{Input, skill_name};
 pub use products::{GradingFiles, GradingFilesWritten, JudgeTasks};
 pub use sides::{GradedSide, SIDE_PRODUCTS, SideRequest, graded_side};
 pub use warnings::WarningLog;
-pub use workspace::{TreeCases, WorkspaceRequest, cases_of_tree, evaluate_workspace, grade_workspace};
+pub use workspace::{TreeCases, WorkspaceRequest, cases_of_tree, evaluate_workspace, grade_workspace, variants_of};

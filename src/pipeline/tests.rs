@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Evaluated, EvaluationError, FrameChoice, Products, Request, evaluate};
+use super::{Evaluated, EvaluationError, FrameChoice, Products, Request, RunsSource, evaluate};
 use crate::grade::GradeOptions;
 use crate::judge::Verdicts;
 use crate::report::RowArray;
@@ -47,7 +47,7 @@ impl Tree {
         let suite = load(&self.root.path().join("evals/shared-benchmark.json"), &LoadOptions::default()).suite.unwrap();
         let request = Request {
             suite: &suite,
-            runs: &self.root.path().join("runs"),
+            runs: RunsSource::Tree(&self.root.path().join("runs")),
             split: None,
             variants: suite.variants.clone(),
             index: IndexOptions::default(),

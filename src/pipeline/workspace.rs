@@ -95,8 +95,8 @@ pub struct WorkspaceRequest<'a> {
     pub cases: TreeCases<'a>,
     /// The arms that were asked for, in order; all of the tree when empty.
     pub variants: &'a [String],
-    /// The model of the tree, where an arm names none.
-    pub model: Option<&'a str>,
+    /// Whether a run is unscored when its grader left assertions out.
+    pub strict_evidence: bool,
     /// Code points of the evidence of one check.
     pub evidence_characters: usize,
     /// Which frames are made.
@@ -118,6 +118,7 @@ pub fn evaluate_workspace(
     let workspace = request.workspace;
     let on_duplicate = workspace.options().on_duplicate;
     let mut collector = Collector::new(rows, &request.cases.cases, request.frames, on_duplicate);
+    collector.duplicates_dropped = workspace.duplicates_dropped();
     collector.digest.extend(workspace.digests().to_vec());
     collector.warnings.extend(workspace.warnings().iter().cloned().chain(unknown_cases(request)));
     let mut tree = StoredTree::default();
@@ -131,7 +132,7 @@ pub fn evaluate_workspace(
     )?;
     let (mut evaluated, _, _) = collector.finish()?;
     evaluated.stored = Some(tree);
-    Ok((evaluated, variants(workspace, request.variants)))
+    Ok((evaluated, variants_of(workspace, request.variants)))
 }
 
 /// Grades the runs of a workspace from their stored verdicts. `project` is called on any thread with a run; `consume` is
@@ -148,7 +149,7 @@ where
     T: Send,
     E: From<LayoutError> + Send,
 {
-    let variants = variants(request.workspace, request.variants);
+    let variants = variants_of(request.workspace, request.variants);
     let units = units_in_order(request, &variants);
     let mut done = 0;
     let mut hand_on = |results: Vec<Result<Vec<GradedWith<T>>, LayoutError>>| {
@@ -184,7 +185,7 @@ struct PlacedUnit<'a> {
 }
 
 /// The arms of a tree: the skill's first, then what it is compared with, then the others by name.
-fn variants(workspace: &Workspace, asked: &[String]) -> Vec<String> {
+pub fn variants_of(workspace: &Workspace, asked: &[String]) -> Vec<String> {
     if !asked.is_empty() {
         return asked.to_vec();
     }
@@ -233,7 +234,8 @@ fn read_unit(request: &WorkspaceRequest<'_>, placed: &PlacedUnit<'_>) -> Result<
         eval: &workspace.evals[unit.eval],
         configuration: &unit.configuration,
         variant_position: *variant,
-        model: request.model,
+        model: workspace.model.as_deref(),
+        strict_evidence: request.strict_evidence,
         evidence_characters: request.evidence_characters,
     };
     let reading = workspace.read(unit)?;

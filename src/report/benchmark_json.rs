@@ -11,7 +11,7 @@ use skill_lift_stats::rational;
 use super::compat::{Pairing, Significance, significance};
 use super::ordered::Ordered;
 use super::spool::RowSpool;
-use super::stored_json::StoredBlock;
+use super::stored_json::{StoredBlock, StoredSource};
 use super::{inference_json, reliability_json, words};
 use crate::analyze::Analysis;
 use crate::analyze::flags::CaseFlags;
@@ -19,7 +19,6 @@ use crate::analyze::lift::{PairedBlock, PairedSummary};
 use crate::analyze::pairing::{Diagnostics, RoundedMeans, UnitMeans};
 use crate::analyze::table::{Baseline, RunTable, WITH_SKILL};
 use crate::analyze::variants::VariantSummary;
-use crate::grade::stored::StoredTree;
 use crate::json::write::{new_line, pretty};
 
 /// Blocks of version 0.6 of the report format that this version does not write yet.
@@ -395,7 +394,7 @@ pub fn write_benchmark(
     head: &ReportHead,
     analysis: &Analysis,
     rows: RowSpool,
-    stored: Option<&StoredTree>,
+    stored: Option<StoredSource<'_>>,
     provenance: &Provenance,
 ) -> io::Result<()> {
     let diagnostics = analysis.pairing.diagnostics(|_| true);
@@ -420,10 +419,12 @@ pub fn write_benchmark(
     members.member("model_analysis", &model_analysis(&analysis.lift))?;
     members.member("case_flags", &analysis.case_flags.iter().map(flagged).collect::<Vec<_>>())?;
     members.rows(rows)?;
-    if let Some(tree) = stored {
-        members.member("stored_verdicts", &StoredBlock::of(tree, WITH_SKILL, table.baseline.variant()))?;
+    if let Some(source) = stored {
+        members.member("stored_verdicts", &StoredBlock::of(source, WITH_SKILL, table.baseline.variant()))?;
     }
-    members.member("inference", &inference_json::block(&analysis.inference, diagnostics.blocked, minimum))?;
+    let blocked = analysis.inference_pairing().diagnostics(|_| true).blocked;
+    members
+        .member("inference", &inference_json::block(&analysis.inference, Some(&analysis.sanity), blocked, minimum))?;
     members.member("tool", &Tool { name: "skill-lift", version: provenance.tool_version, compat: "0.6" })?;
     members.member("provenance", provenance)?;
     members.close()

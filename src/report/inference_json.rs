@@ -7,6 +7,7 @@ use skill_lift_stats::{SignFlip, Withheld};
 use super::words;
 use crate::analyze::inference::{CaseContrast, Contrast, Inference, ModelContrast, UnitRates};
 use crate::analyze::review::ReviewReason;
+use crate::analyze::sanity::{Sanity, SanityKind};
 
 #[derive(Serialize)]
 pub(super) struct InferenceBlock {
@@ -19,6 +20,8 @@ pub(super) struct InferenceBlock {
     overall: Overall,
     by_model: Vec<ModelBlock>,
     by_case: Vec<CaseBlock>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sanity: Option<SanityBlock>,
     multiplicity: Multiplicity,
     review_queue: Vec<ReviewItem>,
 }
@@ -268,8 +271,53 @@ fn case_block(case: &CaseContrast) -> CaseBlock {
     }
 }
 
-/// The block; `blocked` is the number of blocked pairs.
-pub(super) fn block(inference: &Inference, blocked: usize, minimum_cases: usize) -> InferenceBlock {
+#[derive(Serialize)]
+struct SanityBlock {
+    status: &'static str,
+    checks: Vec<SanityCheck>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lift_of_loaded_pairs: Option<LoadedBlock>,
+}
+
+#[derive(Serialize)]
+struct SanityCheck {
+    check: &'static str,
+    status: &'static str,
+    count: usize,
+    evidence: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct LoadedBlock {
+    n_units: usize,
+    n_pairs: usize,
+    estimate: Option<f64>,
+}
+
+fn sanity_block(sanity: &Sanity) -> SanityBlock {
+    let status = |ok: bool| if ok { "ok" } else { "review" };
+    let check = |kind: SanityKind| {
+        let signs = sanity.signs.get(&kind).cloned().unwrap_or_default();
+        SanityCheck { check: kind.code(), status: status(signs.count == 0), count: signs.count, evidence: signs.named }
+    };
+    SanityBlock {
+        status: status(sanity.is_ok()),
+        checks: SanityKind::ALL.into_iter().map(check).collect(),
+        lift_of_loaded_pairs: sanity.loaded.as_ref().map(|loaded| LoadedBlock {
+            n_units: loaded.cases,
+            n_pairs: loaded.pairs,
+            estimate: loaded.estimate.as_ref().map(rational::to_f64),
+        }),
+    }
+}
+
+/// The block; `blocked` is the number of blocked pairs. Without `sanity` those checks were not made.
+pub(super) fn block(
+    inference: &Inference,
+    sanity: Option<&Sanity>,
+    blocked: usize,
+    minimum_cases: usize,
+) -> InferenceBlock {
     let alpha = rational::to_f64(inference.thresholds.alpha());
     let confidence = rational::to_f64(&(rational::rate(1, 1) - inference.thresholds.alpha()));
     let overall = &inference.overall;
@@ -323,6 +371,7 @@ pub(super) fn block(inference: &Inference, blocked: usize, minimum_cases: usize)
             })
             .collect(),
         by_case: inference.by_case.iter().map(case_block).collect(),
+        sanity: sanity.map(sanity_block),
         multiplicity: Multiplicity {
             models: Family { method: "holm", tests, untested: inference.by_model.len() - tests },
             cases: Family {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::ordered::Ordered;
+use crate::analyze::benchmark_file::CheckedBenchmark;
 use crate::grade::stored::{ArmTelemetry, JoinMethod, Regraded, RunFlag, StoredFacts, StoredTree};
 use crate::grade::{GradedRun, Recorded};
 use crate::runs::workspace::{Measured, StatedRate};
@@ -162,6 +163,68 @@ struct RegradingJson<'a> {
     disagreements: Vec<Disagreement<'a>>,
 }
 
+/// A tree with stored verdicts, for a report.
+#[derive(Debug, Clone, Copy)]
+pub struct StoredSource<'a> {
+    /// What its runs add up to.
+    pub tree: &'a StoredTree,
+    /// Its benchmark file, held against them.
+    pub benchmark_file: Option<&'a CheckedBenchmark>,
+}
+
+#[derive(Serialize)]
+struct BenchmarkFileJson<'a> {
+    file: &'a str,
+    form: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<&'a str>,
+    rows: Option<usize>,
+    published_delta: Vec<PublishedJson<'a>>,
+    contradictions: Vec<ContradictionJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct PublishedJson<'a> {
+    metric: &'a str,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct ContradictionJson<'a> {
+    code: &'static str,
+    subject: &'a str,
+    claimed: &'a str,
+    found: &'a str,
+    pointer: &'a str,
+}
+
+impl<'a> From<&'a CheckedBenchmark> for BenchmarkFileJson<'a> {
+    fn from(checked: &'a CheckedBenchmark) -> Self {
+        let claims = checked.claims.as_ref().ok();
+        let published = claims.into_iter().flat_map(|claims| &claims.published_delta);
+        Self {
+            file: &checked.file,
+            form: claims.map(|claims| claims.form.word()),
+            problem: checked.claims.as_ref().err().map(String::as_str),
+            rows: claims.map(|claims| claims.rows.len()),
+            published_delta: published
+                .map(|delta| PublishedJson { metric: &delta.metric, text: &delta.text })
+                .collect(),
+            contradictions: checked
+                .contradictions
+                .iter()
+                .map(|contradiction| ContradictionJson {
+                    code: contradiction.code.code(),
+                    subject: &contradiction.subject,
+                    claimed: &contradiction.claimed,
+                    found: &contradiction.found,
+                    pointer: &contradiction.pointer,
+                })
+                .collect(),
+        }
+    }
+}
+
 /// What stands in a report of a tree with stored verdicts.
 #[derive(Serialize)]
 pub(super) struct StoredBlock<'a> {
@@ -176,11 +239,14 @@ pub(super) struct StoredBlock<'a> {
     token_scope_differs: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     regrading: Option<RegradingJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    benchmark_file: Option<BenchmarkFileJson<'a>>,
 }
 
 impl<'a> StoredBlock<'a> {
     /// The block of a tree; `baseline` is the arm that the skill's arm is compared with.
-    pub(super) fn of(tree: &'a StoredTree, with_skill: &str, baseline: &str) -> Self {
+    pub(super) fn of(source: StoredSource<'a>, with_skill: &str, baseline: &str) -> Self {
+        let StoredSource { tree, benchmark_file } = source;
         let counted = |name: &'static str, count: &u32| (name.to_owned(), *count);
         Self {
             passed: tree.passed,
@@ -209,6 +275,7 @@ impl<'a> StoredBlock<'a> {
                     .map(|(run_dir, regraded)| Disagreement { run_dir, regraded: regraded.into() })
                     .collect(),
             }),
+            benchmark_file: benchmark_file.map(Into::into),
         }
     }
 }

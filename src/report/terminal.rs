@@ -110,14 +110,15 @@ impl Page {
 
     fn title(&mut self, view: &SummaryView) {
         let name = self.name(&view.skill_name);
-        let title = format!("{}   with the skill against without   {}", self.paint(Paint::Bold, &name), view.size);
-        let width = name.width() + "   with the skill against without   ".width() + view.size.width();
+        let between = format!("   {}   ", view.contrast);
+        let title = format!("{}{between}{}", self.paint(Paint::Bold, &name), view.size);
+        let width = name.width() + between.width() + view.size.width();
         if width <= self.width || self.style.width.is_none() {
             self.line(&title);
         } else {
             let name = self.paint(Paint::Bold, &cut_middle(&name, self.width, self.style));
             self.line(&name);
-            self.wrapped(&format!("with the skill against without, {}", view.size), "", "");
+            self.wrapped(&format!("{}, {}", view.contrast, view.size), "", "");
         }
         self.line("");
     }

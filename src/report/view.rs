@@ -10,12 +10,16 @@ use super::words::{self, Headline, Tone};
 use crate::analyze::Analysis;
 use crate::analyze::inference::{CaseClass, CaseContrast, Inference, Unit, UnitRates};
 use crate::analyze::review::ReviewReason;
+use crate::analyze::table::WITH_SKILL;
+use crate::grade::stored::StoredTree;
 
 /// What a summary shows.
 #[derive(Debug)]
 pub struct SummaryView {
     /// Name of the skill.
     pub skill_name: String,
+    /// What is compared, in words: `with the skill against without`.
+    pub contrast: &'static str,
     /// `24 cases, 2 models, 3 repetitions`.
     pub size: String,
     /// The answer.
@@ -96,8 +100,8 @@ pub struct CaseRow {
 const NOT_MEASURED: &str = "not measured";
 
 impl SummaryView {
-    /// The view of an analysis.
-    pub fn of(skill_name: &str, analysis: &Analysis) -> Self {
+    /// The view of an analysis; `stored` is what the verdicts add up to, when others gave them.
+    pub fn of(skill_name: &str, analysis: &Analysis, stored: Option<&StoredTree>) -> Self {
         let inference = &analysis.inference;
         let minimum = skill_lift_stats::minimum_cases(inference.thresholds.alpha()).unwrap_or(usize::MAX);
         let mut cases: Vec<&CaseContrast> = inference.by_case.iter().collect();
@@ -113,8 +117,12 @@ impl SummaryView {
         if let Some(eyes) = eyes_line(inference) {
             paragraphs.push(("Eyes", eyes));
         }
+        if let Some(stored) = stored {
+            paragraphs.push(("Source", source(stored, analysis)));
+        }
         Self {
             skill_name: skill_name.to_owned(),
+            contrast: words::contrast(analysis.table.baseline),
             size: size(analysis),
             headline: words::headline(inference, minimum),
             lead: lead(inference),
@@ -219,6 +227,28 @@ fn eyes_line(inference: &Inference) -> Option<String> {
     Some(format!("{}: {}", numbers::counted(queue.len(), "case", "cases"), parts.join(", ")))
 }
 
+/// Who decided, where the verdicts are stored ones.
+fn source(stored: &StoredTree, analysis: &Analysis) -> String {
+    let verdicts = numbers::counted((stored.passed + stored.failed) as usize, "stored verdict", "stored verdicts");
+    let mut text = format!("{verdicts} of another grader, not decided anew.");
+    if stored.undecided > 0 {
+        text.push_str(&format!(" It left {} undecided.", numbers::count(stored.undecided as usize)));
+    }
+    if let Some(regrading) = &stored.regrading {
+        let (compared, agreed) = (regrading.compared as usize, regrading.agreed as usize);
+        let checks = numbers::counted(compared, "literal check", "literal checks");
+        text.push_str(&format!(
+            " {checks}: {} agree, {} differ.",
+            numbers::count(agreed),
+            numbers::count(compared - agreed)
+        ));
+    }
+    if stored.token_scope_differs(WITH_SKILL, analysis.table.baseline.variant()) {
+        text.push_str(" The token counts of the arms are not of one scope.");
+    }
+    text
+}
+
 fn tone(delta: Option<&Rational>) -> Tone {
     let zero = rational::rate(0, 1);
     match delta.map(|delta| delta.cmp(&zero)) {
@@ -299,7 +329,10 @@ fn case_row(case: &CaseContrast, mark: Mark, why: String) -> CaseRow {
     let text = |value: Option<String>| value.unwrap_or_else(|| NOT_MEASURED.to_owned());
     CaseRow {
         mark,
-        name: case.case_id.clone(),
+        name: match &case.name {
+            Some(name) => format!("{} {name}", case.case_id),
+            None => case.case_id.clone(),
+        },
         without_skill: text(rates.map(|rates| numbers::percent(&rates.without_skill))),
         with_skill: text(rates.map(|rates| numbers::percent(&rates.with_skill))),
         lift: text(delta.as_ref().map(numbers::whole_points)),
@@ -324,7 +357,7 @@ fn counts(inference: &Inference) -> String {
 }
 
 fn blocked(analysis: &Analysis) -> String {
-    let diagnostics = analysis.pairing.diagnostics(|_| true);
+    let diagnostics = analysis.inference_pairing().diagnostics(|_| true);
     if diagnostics.blocked == 0 {
         return String::new();
     }

@@ -5,6 +5,7 @@ use skill_lift_stats::verdict::{TooFewReason, VerdictCode};
 use super::numbers;
 use crate::analyze::flags::Flag;
 use crate::analyze::inference::{Contrast, Inference, Unit};
+use crate::analyze::table::Baseline;
 
 /// The text of a flag in `case_flags`, as version 0.6 of the report format spells it.
 pub fn flag_text(flag: &Flag) -> String {
@@ -29,7 +30,18 @@ pub fn blocked_reason(code: &str) -> String {
         "missing_objective_pass_rate" => "nothing could be graded".to_owned(),
         "invalid_run_number" => "the run number is not positive".to_owned(),
         "effort_mismatch" => "the arms ran with different effort".to_owned(),
+        "missing_old_skill" => "the run with the old skill is missing".to_owned(),
+        "baseline_contaminated" => "the run without the skill had it".to_owned(),
+        "assertion_count_differs" => "the arms were graded on different numbers of assertions".to_owned(),
         other => other.replace('_', " "),
+    }
+}
+
+/// What is compared, in words.
+pub fn contrast(baseline: Baseline) -> &'static str {
+    match baseline {
+        Baseline::WithoutSkill => "with the skill against without",
+        Baseline::OldSkill => "with the skill against the old skill",
     }
 }
 

@@ -27,7 +27,7 @@ pub enum FileProblem {
     #[error("not a regular file: {0}")]
     NotAFile(String),
     /// It leads out of the run directory.
-    #[error("{0} leads out of the run directory")]
+    #[error("path_escapes_run: {0}")]
     LeavesRun(String),
     /// It is larger than the limit and was not read.
     #[error("{path} has {size} bytes, the limit is {}", describe_bytes(*limit))]

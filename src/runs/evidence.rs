@@ -4,10 +4,11 @@ use skill_lift_contract::artifact_commit::ArtifactSet;
 
 use super::artifact_set;
 use super::directory::RunDirectory;
-use super::index::{LayoutError, RunIndex, RunSlot};
+use super::index::{AnswerRule, LayoutError, RunIndex, RunSlot};
 use super::listing::EntryKind;
 use super::output::{self, Output};
 use super::sidecar::Sidecars;
+use super::workspace;
 
 /// The evidence of one run.
 #[derive(Debug)]
@@ -41,7 +42,10 @@ impl RunIndex {
     pub fn read(&self, slot: &RunSlot, turns: usize) -> Result<RunEvidence, LayoutError> {
         let limits = &self.options().limits;
         let mut directory = self.open(slot)?;
-        let output = output::read(&mut directory, limits);
+        let output = match self.options().answers {
+            AnswerRule::RunContract => output::read(&mut directory, limits),
+            AnswerRule::TextsOfOutputs => workspace::answer(&mut directory, limits),
+        };
         let sidecars = Sidecars::read(&mut directory, limits);
         let artifact_set = artifact_set::check(&mut directory, limits);
         let mut turn_evidence = Vec::with_capacity(turns);

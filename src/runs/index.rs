@@ -33,6 +33,18 @@ pub struct IndexOptions {
     pub on_duplicate: OnDuplicate,
     /// How much is read.
     pub limits: Limits,
+    /// What the answer of a run is.
+    pub answers: AnswerRule,
+}
+
+/// What the answer of a run is when it has no file of that name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AnswerRule {
+    /// The text files of `outputs/` with a line that names each.
+    #[default]
+    RunContract,
+    /// The text files of `outputs/` alone, without those that are about the run: as workspaces of other tools have it.
+    TextsOfOutputs,
 }
 
 /// Why a run tree is refused.
@@ -151,6 +163,23 @@ pub struct RunSlot {
 }
 
 impl RunSlot {
+    /// A run with a directory of its own, wherever it lies below the root.
+    pub(super) fn of_directory(
+        case: usize,
+        variant: usize,
+        model_directory: Option<String>,
+        repetition: u32,
+        path: String,
+    ) -> Self {
+        Self { case, variant, model_directory, repetition, path, listing: None, exists: true }
+    }
+
+    /// The order of reports.
+    pub(super) fn report_order(&self, other: &Self) -> std::cmp::Ordering {
+        let key = |slot: &Self| (slot.case, slot.model_directory.clone(), slot.variant, slot.repetition);
+        key(self).cmp(&key(other))
+    }
+
     /// Whether there is a directory.
     pub fn exists(&self) -> bool {
         self.exists
@@ -204,6 +233,19 @@ impl RunIndex {
         } else {
             Err(errors)
         }
+    }
+
+    /// An index of runs that were found otherwise. `slots` are in report order.
+    pub(super) fn of_slots(
+        root: &Path,
+        shown_root: &str,
+        slots: Vec<RunSlot>,
+        warnings: Vec<RunWarning>,
+        duplicates_dropped: usize,
+        options: IndexOptions,
+    ) -> Self {
+        let (root, shown_root) = (root.to_owned(), shown_root.to_owned());
+        Self { root, shown_root, options, slots, warnings, duplicates_dropped }
     }
 
     /// All runs in report order: cases as given, the tree without a model first, then models by name, arms as

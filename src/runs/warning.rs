@@ -71,6 +71,10 @@ pub enum WarningCode {
     BenchmarkOfAnotherSuite,
     /// A benchmark file states other numbers than the verdicts.
     BenchmarkDisagrees,
+    /// A grader left assertions out, which count as failed.
+    IncompleteVerdicts,
+    /// A run without the skill had it.
+    BaselineContaminated,
     /// One of several iterations was read.
     OtherIterations,
     /// A stored verdict differs from what the text says literally.
@@ -114,6 +118,8 @@ impl WarningCode {
             Self::BenchmarkEmpty => "benchmark_empty",
             Self::BenchmarkOfAnotherSuite => "benchmark_of_another_suite",
             Self::BenchmarkDisagrees => "benchmark_disagrees",
+            Self::IncompleteVerdicts => "incomplete_verdicts",
+            Self::BaselineContaminated => "baseline_contaminated",
             Self::OtherIterations => "other_iterations",
             Self::RegradeDisagrees => "regrade_disagrees",
         }

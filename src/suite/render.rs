@@ -67,9 +67,9 @@ pub fn print_located(diagnostics: &Diagnostics, writer: &mut dyn Write, style: M
 
 /// Line, place, message and help in one line.
 fn located(found: &Diagnostic, lines: &mut Lines) -> String {
-    let place = found
-        .source
-        .as_ref()
+    // a place that begins with the file needs no other
+    let source = found.source.as_ref().filter(|(source, _)| !found.place.starts_with(&source.name));
+    let place = source
         .map_or_else(String::new, |(source, span)| format!("{}:{}: ", source.name, lines.line(source, span.start)));
     let help = found.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
     format!("{place}{}{help}", found.line())

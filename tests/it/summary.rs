@@ -5,7 +5,7 @@ use std::path::Path;
 use skill_lift::analyze::{AnalysisOptions, analyze};
 use skill_lift::grade::GradeOptions;
 use skill_lift::judge::Verdicts;
-use skill_lift::pipeline::{FrameChoice, Products, Request, evaluate};
+use skill_lift::pipeline::{FrameChoice, Products, Request, RunsSource, evaluate};
 use skill_lift::report::{RowArray, Style, SummaryView, render};
 use skill_lift::runs::IndexOptions;
 use skill_lift::suite::{LoadOptions, load};
@@ -16,7 +16,7 @@ fn summary(folder: &Path, styles: &[Style]) -> Vec<String> {
     let suite = load(&folder.join("evals/shared-benchmark.json"), &LoadOptions::default()).suite.unwrap();
     let request = Request {
         suite: &suite,
-        runs: &folder.join("runs"),
+        runs: RunsSource::Tree(&folder.join("runs")),
         split: None,
         variants: suite.variants.clone(),
         index: IndexOptions::default(),
@@ -28,7 +28,7 @@ fn summary(folder: &Path, styles: &[Style]) -> Vec<String> {
     let mut rows = RowArray::begin(std::io::sink()).unwrap();
     let evaluated = evaluate(&request, &mut rows).unwrap();
     let analysis = analyze(&evaluated.frames.unwrap(), &suite.variants, &AnalysisOptions::default()).unwrap();
-    let view = SummaryView::of(&suite.skill_name, &analysis);
+    let view = SummaryView::of(&suite.skill_name, &analysis, None);
     styles.iter().map(|style| render(&view, *style)).collect()
 }
 

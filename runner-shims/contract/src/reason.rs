@@ -124,6 +124,10 @@ pub enum BlockedReason {
     MissingMetric(Metric),
     /// The arms ran with different effort.
     EffortMismatch,
+    /// The run without the skill had it. Only inference leaves such a pair out.
+    BaselineContaminated,
+    /// The arms were graded on different numbers of assertions. Only inference leaves such a pair out.
+    AssertionCountDiffers,
 }
 
 impl BlockedReason {
@@ -135,6 +139,8 @@ impl BlockedReason {
             Self::UnscorableArm => "unscorable_arm".to_owned(),
             Self::MissingMetric(metric) => format!("missing_{}", metric.name()),
             Self::EffortMismatch => "effort_mismatch".to_owned(),
+            Self::BaselineContaminated => "baseline_contaminated".to_owned(),
+            Self::AssertionCountDiffers => "assertion_count_differs".to_owned(),
         }
     }
 }

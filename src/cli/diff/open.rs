@@ -4,50 +4,27 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::analyze::diff::Side;
-use crate::cli::common::print_warnings;
-use crate::cli::input::Input;
+use crate::cli::choices::{DuplicateChoice, LayoutArgument, UnobservedChoice};
+use crate::cli::common::{fail_each, print_warnings};
 use crate::cli::output::{Color, fail, message_style, warn_line};
-use crate::grade::{GradeOptions, Unobserved};
+use crate::grade::GradeOptions;
 use crate::judge::Verdicts;
 use crate::pipeline::{
-    EvaluationError, GradedSide, Request, SIDE_PRODUCTS, SideRequest, TreeCases, WorkspaceRequest, graded_side,
+    EvaluationError, GradedSide, Input, Request, RunsSource, SIDE_PRODUCTS, SideRequest, TreeCases, WorkspaceRequest,
+    graded_side, variants_of,
 };
 use crate::runs::claims::{ReadOptions, load as load_claims};
 use crate::runs::index::shown_path;
-use crate::runs::workspace::{LayoutChoice, Workspace, WorkspaceOptions};
-use crate::runs::{IndexOptions, Limits, OnDuplicate};
+use crate::runs::workspace::{Workspace, WorkspaceOptions};
+use crate::runs::{IndexOptions, Limits};
 use crate::suite::render::print_failures;
 use crate::suite::{LoadOptions, Loaded, Suite, load};
 
 /// The file that an iteration without a known layout may still hold.
 const BENCHMARK: &str = "benchmark.json";
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum UnobservedChoice {
-    /// It fails.
-    Fail,
-    /// It enters no count.
-    Exclude,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum DuplicateChoice {
-    /// Refuse the side.
-    Error,
-    /// Keep the last one, with a warning.
-    Last,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LayoutArgument {
-    /// Those with `run-<n>` folders.
-    Nested,
-    /// Those without.
-    Flat,
-}
 
 /// How sides are read.
 #[derive(Debug, Args)]
@@ -96,9 +73,13 @@ impl OpenArguments {
             return self.file(&path.join(BENCHMARK));
         }
         let input = match suite {
-            Some(suite) => Input::of_suite(self.load(suite, quiet)?, path, self.workspace_options())?,
-            None => Input::of_workspace(path, self.workspace_options()).inspect_err(|_| {
+            Some(suite) => {
+                Input::of_suite(self.load(suite, quiet)?, path, self.workspace_options()).map_err(fail_each)?
+            }
+            None => Input::of_workspace(path, self.workspace_options()).map_err(|errors| {
+                let code = fail_each(errors);
                 warn_line("Of a folder of runs that are not graded yet, name the suite with --suite.");
+                code
             })?,
         };
         let GradedSide { side, warnings } = self.grade(path, &input).map_err(|error| fail(&error.to_string()))?;
@@ -111,7 +92,7 @@ impl OpenArguments {
     fn file(&self, path: &Path) -> Result<Side, ExitCode> {
         let options = ReadOptions {
             bytes: Limits::mebibytes(self.max_report_mib),
-            on_duplicate: self.on_duplicate(),
+            on_duplicate: self.on_duplicate.into(),
             ..ReadOptions::default()
         };
         let shown = shown_path(path);
@@ -124,18 +105,28 @@ impl OpenArguments {
     fn grade(&self, path: &Path, input: &Input) -> Result<GradedSide, EvaluationError> {
         let grade = self.grade_options();
         let verdicts = Verdicts::default();
-        let request = match input {
-            Input::Runs(suite) => SideRequest::Tree(Request {
+        let tree = |suite, runs, variants| {
+            SideRequest::Tree(Request {
                 suite,
-                runs: path,
+                runs,
                 split: None,
-                variants: suite.variants.clone(),
-                index: IndexOptions { on_duplicate: self.on_duplicate(), limits: Limits::default() },
-                grade,
+                variants,
+                index: IndexOptions { on_duplicate: self.on_duplicate.into(), ..IndexOptions::default() },
+                grade: grade.clone(),
                 verdicts: &verdicts,
                 products: SIDE_PRODUCTS,
                 progress: None,
-            }),
+            })
+        };
+        let index;
+        let request = match input {
+            Input::Runs(suite) => tree(suite, RunsSource::Tree(path), suite.variants.clone()),
+            Input::Workspace { workspace, suite, .. } if !workspace.has_verdicts() => {
+                let cases = suite.cases.iter().filter(|case| !case.is_trigger()).collect();
+                let variants = variants_of(workspace, &[]);
+                index = workspace.run_index(&TreeCases::of_suite(workspace, cases).case_of_eval, &variants);
+                tree(suite, RunsSource::Index(&index), variants)
+            }
             Input::Workspace { workspace, suite, implied } => SideRequest::Workspace {
                 has_suite_file: !implied,
                 request: WorkspaceRequest {
@@ -146,7 +137,7 @@ impl OpenArguments {
                         false => TreeCases::of_suite(workspace, suite.cases_of(None).collect()),
                     },
                     variants: &[],
-                    model: None,
+                    strict_evidence: false,
                     evidence_characters: grade.evidence_characters,
                     frames: SIDE_PRODUCTS.frames,
                     regrade: None,
@@ -159,29 +150,16 @@ impl OpenArguments {
 
     fn workspace_options(&self) -> WorkspaceOptions {
         WorkspaceOptions {
-            on_duplicate: self.on_duplicate(),
-            layout: self.layout.map(|layout| match layout {
-                LayoutArgument::Nested => LayoutChoice::Nested,
-                LayoutArgument::Flat => LayoutChoice::Flat,
-            }),
-            limits: Limits::default(),
-        }
-    }
-
-    fn on_duplicate(&self) -> OnDuplicate {
-        match self.on_duplicate {
-            DuplicateChoice::Error => OnDuplicate::Error,
-            DuplicateChoice::Last => OnDuplicate::Last,
+            on_duplicate: self.on_duplicate.into(),
+            layout: self.layout.map(Into::into),
+            ..WorkspaceOptions::default()
         }
     }
 
     fn grade_options(&self) -> GradeOptions {
         GradeOptions {
             strict: self.strict,
-            unobserved: match self.unobserved {
-                UnobservedChoice::Fail => Unobserved::Fail,
-                UnobservedChoice::Exclude => Unobserved::Exclude,
-            },
+            unobserved: self.unobserved.into(),
             allow_scripts: self.allow_scripts,
             ..GradeOptions::default()
         }

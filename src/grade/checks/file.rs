@@ -14,6 +14,7 @@ pub(super) fn file_exists(path: &str, evidence: &mut Evidence<'_, '_>) -> Findin
     match evidence.directory.has_file(path) {
         Ok(true) => Finding::decided(true, format!("exists: {path}")),
         Ok(false) => Finding::decided(false, format!("missing file: {path}")),
+        Err(problem @ FileProblem::LeavesRun(_)) => Finding::decided(false, problem.to_string()),
         Err(problem) => Finding::decided(false, format!("missing file: {path} ({problem})")),
     }
 }

@@ -23,6 +23,7 @@ use super::run::GradeOptions;
 use crate::runs::RunDirectory;
 use crate::suite::{Check, Suite};
 
+pub use process::is_listing;
 pub use script::end_programs;
 
 /// What a check found.

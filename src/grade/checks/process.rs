@@ -92,14 +92,19 @@ fn skill_invoked(expected: bool, metrics: &Metrics, events: &Events) -> Finding 
 
 /// Whether the agent got at a skill. A listing that names the file, and a load that failed, are no load.
 fn loads_skill(event: &Event) -> bool {
-    const LISTING_TOOLS: [&str; 4] = ["glob", "grep_search", "list_directory", "read_many_files"];
     let names_skill = |text: &str| ["SKILL.md", "/skills/", "\\skills\\"].iter().any(|part| text.contains(part));
     let reads = || {
         matches!(event.kind, EventKind::FileRead | EventKind::ToolCall | EventKind::Command)
-            && !LISTING_TOOLS.contains(&&*python::casefold(&event.name))
+            && !is_listing(event)
             && (names_skill(&event.input) || names_skill(&event.name))
     };
     event.is_completed() && (event.kind == EventKind::SkillLoad || reads())
+}
+
+/// Whether a tool names files without showing what is in them.
+pub fn is_listing(event: &Event) -> bool {
+    const LISTING_TOOLS: [&str; 4] = ["glob", "grep_search", "list_directory", "read_many_files"];
+    LISTING_TOOLS.contains(&&*python::casefold(&event.name))
 }
 
 fn python_bool(value: bool) -> &'static str {

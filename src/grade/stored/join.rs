@@ -1,7 +1,7 @@
 //! Which assertion a stored verdict is about. Graders are models and reword what they grade, so that several keys are
 //! tried, the surest first, and the key that fitted is recorded.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use skill_lift_text::python;
 use unicode_normalization::UnicodeNormalization;
@@ -45,21 +45,23 @@ pub fn join(verdicts: &[StoredVerdict], assertions: &[Assertion]) -> Vec<Option<
     }
     let mut taken = vec![false; assertions.len()];
     let mut pass = |method: JoinMethod,
-                    key: &dyn Fn(&Assertion) -> Option<String>,
-                    keys: &dyn Fn(&StoredVerdict) -> Vec<String>| {
+                    of_assertion: &dyn Fn(&Assertion) -> Vec<String>,
+                    of_verdict: &dyn Fn(&StoredVerdict) -> Vec<String>| {
         if joined.iter().all(Option::is_some) {
             return;
         }
-        let mut places: HashMap<String, Vec<usize>> = HashMap::new();
-        for (position, assertion) in assertions.iter().enumerate().rev() {
-            if !taken[position]
-                && let Some(key) = key(assertion)
-            {
-                places.entry(key).or_default().push(position);
+        let mut places: HashMap<String, VecDeque<usize>> = HashMap::new();
+        for (position, assertion) in assertions.iter().enumerate().filter(|(position, _)| !taken[*position]) {
+            for key in of_assertion(assertion) {
+                places.entry(key).or_default().push_back(position);
             }
         }
         for (verdict, slot) in verdicts.iter().zip(&mut joined).filter(|(_, slot)| slot.is_none()) {
-            let found = keys(verdict).iter().find_map(|key| places.get_mut(key).and_then(Vec::pop));
+            let found = of_verdict(verdict).iter().find_map(|key| {
+                let candidates = places.get_mut(key)?;
+                candidates.retain(|position| !taken[*position]);
+                candidates.pop_front()
+            });
             if let Some(position) = found {
                 taken[position] = true;
                 *slot = Some((position, method));
@@ -67,12 +69,18 @@ pub fn join(verdicts: &[StoredVerdict], assertions: &[Assertion]) -> Vec<Option<
         }
     };
     let named = |verdict: &StoredVerdict| [&verdict.name, &verdict.text].into_iter().flatten().cloned().collect();
-    pass(JoinMethod::Id, &|assertion| assertion.id.clone(), &|verdict| verdict.id.iter().cloned().collect());
-    pass(JoinMethod::Name, &|assertion| Some(assertion.label.clone()), &named);
-    pass(JoinMethod::Text, &|assertion| assertion.text.clone(), &named);
-    pass(JoinMethod::NormalizedText, &|assertion| assertion.text.as_deref().map(normalized), &|verdict| {
-        named(verdict).iter().map(|text: &String| normalized(text)).collect()
-    });
+    let ids = |verdict: &StoredVerdict| verdict.id.iter().cloned().collect();
+    let texts = |assertion: &Assertion| -> Vec<String> {
+        assertion.text.as_deref().into_iter().chain(assertion.wordings()).map(str::to_owned).collect()
+    };
+    pass(JoinMethod::Id, &|assertion| assertion.id.iter().cloned().collect(), &ids);
+    pass(JoinMethod::Name, &|assertion| vec![assertion.label.clone()], &named);
+    pass(JoinMethod::Text, &texts, &named);
+    pass(
+        JoinMethod::NormalizedText,
+        &|assertion| texts(assertion).iter().map(|text| normalized(text)).collect(),
+        &|verdict| named(verdict).iter().map(|text: &String| normalized(text)).collect(),
+    );
     let in_place = joined.iter().enumerate().all(|(at, slot)| slot.is_none_or(|(position, _)| position == at));
     if verdicts.len() == assertions.len() && in_place {
         for (at, slot) in joined.iter_mut().enumerate().filter(|(_, slot)| slot.is_none()) {

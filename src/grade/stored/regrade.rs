@@ -1,8 +1,8 @@
 //! Stored verdicts beside what the checks find that need no judge. The stored verdicts stay: a model may have graded a
 //! literal check by its meaning, and whether that was wanted is for people to say.
 
+use super::facts::Regraded;
 use super::join::{JoinMethod, join};
-use super::run::Regraded;
 use crate::grade::answer::Answer;
 use crate::grade::checks::{self, Evidence};
 use crate::grade::outcome::capped_evidence;

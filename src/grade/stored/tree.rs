@@ -1,17 +1,20 @@
 //! What the runs of a tree with stored verdicts add up to beside their rates.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use skill_lift_contract::UnscoredReason;
 
+use super::facts::{Regraded, RunFlag};
 use super::join::JoinMethod;
-use super::run::{Regraded, RunFlag};
 use crate::grade::outcome::Outcome;
 use crate::grade::run::GradedRun;
 use crate::runs::workspace::Layout;
 
 /// Disagreements that are kept; all are counted.
 const KEPT_DISAGREEMENTS: usize = 1_000;
+
+/// Texts of verdicts that are kept; a suite has fewer.
+const KEPT_TEXTS: usize = 100_000;
 
 /// What was measured of one arm.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -74,6 +77,8 @@ pub struct StoredTree {
     pub telemetry: BTreeMap<String, ArmTelemetry>,
     /// Runs of each case and arm on which verdicts exist, by their number.
     pub regrading: Option<Regrading>,
+    /// Texts of the verdicts, as the graders repeat them.
+    pub texts: BTreeSet<String>,
     /// Runs of the skill's arm whose skill was not loaded.
     pub without_loaded_skill: Vec<String>,
 }
@@ -88,6 +93,12 @@ impl StoredTree {
                 Outcome::Pass => self.passed += 1,
                 Outcome::Fail => self.failed += 1,
                 _ => self.undecided += 1,
+            }
+            if self.texts.len() < KEPT_TEXTS
+                && let Some(text) = row.recorded.as_ref().and_then(|recorded| recorded.text.as_ref())
+                && !self.texts.contains(text)
+            {
+                self.texts.insert(text.clone());
             }
             let method = row.recorded.as_ref().and_then(|recorded| recorded.joined);
             *self.joined.entry(method).or_default() += 1;

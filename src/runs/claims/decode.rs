@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn other_errors_are_not_repaired() {
-        for text in ["[\"a\\\n\"]", "{\"a\": 1,}", "[1 2]", "[\"a\" \u{1}]", "[\n"] {
+        for text in ["[\"a\\\n\"]", "[\"a\nb\\\n\"]", "{\"a\": 1,}", "[1 2]", "[\"a\" \u{1}]", "[\n"] {
             let error = values(text).unwrap_err();
             let again = repaired(text, &error);
             assert!(again.is_none_or(|again| values(&again).is_err()), "{text:?}");

@@ -1,12 +1,13 @@
 //! Exact means of the rows of a file: by arm, and as pairs of arms by case.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use num_traits::Signed;
 use skill_lift_stats::rational::{self, Rational};
 
 use super::comparison::RunCounts;
+use super::form::ClaimForm;
 use super::model::{ClaimedAggregate, ClaimedRate, ClaimedRun, Claims, NotScored, half_step};
 use super::note::{NoteCode, Notes};
 use crate::runs::{Configuration, Role, control_among};
@@ -38,7 +39,7 @@ pub fn arms(claims: &Claims) -> Vec<ArmTotals> {
     let mut arms: Vec<ArmTotals> = Vec::new();
     for row in &claims.rows {
         let at = *places.entry(&row.configuration.written).or_insert_with(|| {
-            let configuration = row.configuration.clone();
+            let configuration = (*row.configuration).clone();
             arms.push(ArmTotals { configuration, rows: 0, scored: 0, passed: 0, total: 0 });
             arms.len() - 1
         });
@@ -159,26 +160,28 @@ pub(super) struct Arm<'c> {
 const KEPT_REASONS: usize = 8;
 
 impl<'c> Arm<'c> {
+    /// Counts a row and takes its rate.
     pub(super) fn add(&mut self, row: &'c ClaimedRun) {
-        self.rows += 1;
-        let label = row.configuration.label.as_deref();
-        if self.labels.len() < KEPT_LABELS && !self.labels.contains(&label) {
-            self.labels.push(label);
-        }
-        match row.rate.value() {
-            Some(rate) => {
-                self.rates.push(rate);
-                self.rounding = row.rate.rounding().max(std::mem::take(&mut self.rounding));
-            }
-            None => {
-                let room = KEPT_REASONS.saturating_sub(self.reasons.len());
-                self.reasons.extend(row.rate.reasons().iter().take(room));
-            }
+        self.note(row);
+        if let Some(rate) = row.rate.value() {
+            self.rates.push(rate);
+            self.rounding = row.rate.rounding().max(std::mem::take(&mut self.rounding));
         }
         if let ClaimedRate::Counts { total, .. } | ClaimedRate::Vetoed { total, .. } = row.rate {
             self.counted += 1;
             self.assertions = self.assertions.saturating_add(total);
         }
+    }
+
+    /// Counts a row and leaves its rate out.
+    fn note(&mut self, row: &'c ClaimedRun) {
+        self.rows += 1;
+        let label = row.configuration.label.as_deref();
+        if self.labels.len() < KEPT_LABELS && !self.labels.contains(&label) {
+            self.labels.push(label);
+        }
+        let room = KEPT_REASONS.saturating_sub(self.reasons.len());
+        self.reasons.extend(row.rate.reasons().iter().take(room));
     }
 
     pub(super) fn counts(&self) -> RunCounts {
@@ -218,21 +221,23 @@ struct Both<'c> {
 
 /// The pairs of a file and their lift.
 ///
-/// Repetitions are averaged first, then models, then cases. A row of another arm than the two compared is left out, and
-/// so is a row whose repetition cannot be read.
+/// Repetitions are averaged first, then models, then cases. Rows of other arms than the two compared are left out. In
+/// reports, which pair run by run, a repetition counts only if it is scored in both arms; in the files of other tools the
+/// arms need not have as many.
 pub fn lift(claims: &Claims) -> ClaimedLift {
     contrast(claims, control_among(claims.rows.iter().map(|row| row.configuration.role)))
 }
 
 /// The pairs of the skill with a control that is not the usual one, and their lift; otherwise as [`lift`].
 pub fn contrast(claims: &Claims, control: Option<Role>) -> ClaimedLift {
+    let is_exact = matches!(claims.form, ClaimForm::OwnReport | ClaimForm::ReferenceReport | ClaimForm::GradedRuns);
+    let compared =
+        |row: &&ClaimedRun| row.configuration.role == Role::Treatment || Some(row.configuration.role) == control;
+    let scored = claims.rows.iter().filter(|row| is_exact && row.rate.is_scored());
+    let scored: HashSet<_> = scored.filter(compared).map(|row| (run(row), row.configuration.role)).collect();
     let mut places = HashMap::new();
     let mut cells: Vec<(&str, Option<&str>, Both<'_>)> = Vec::new();
-    for row in &claims.rows {
-        let role = row.configuration.role;
-        if role != Role::Treatment && Some(role) != control {
-            continue;
-        }
+    for row in claims.rows.iter().filter(compared) {
         let key = (row.case.id.as_str(), row.model.as_deref());
         let at = match places.entry(key) {
             Entry::Occupied(place) => *place.get(),
@@ -242,14 +247,20 @@ pub fn contrast(claims: &Claims, control: Option<Role>) -> ClaimedLift {
             }
         };
         let both = &mut cells[at].2;
-        if role == Role::Treatment { both.with.add(row) } else { both.without.add(row) }
+        let (arm, other) = match row.configuration.role {
+            Role::Treatment => (&mut both.with, control),
+            _ => (&mut both.without, Some(Role::Treatment)),
+        };
+        let has_partner = || other.is_some_and(|other| scored.contains(&(run(row), other)));
+        if !is_exact || has_partner() { arm.add(row) } else { arm.note(row) }
     }
     let (mut pairs, mut blocked) = (Vec::new(), Vec::new());
     for (case, model, both) in cells {
         let (case, model) = (case.to_owned(), model.map(str::to_owned));
         match pair(&both) {
             Ok((with, without)) => {
-                let comparable = both.with.counts_as(&both.without);
+                // a suite may check more in one arm than in the other, which its report says itself
+                let comparable = is_exact || both.with.counts_as(&both.without);
                 let rounding = both.with.rounding() + both.without.rounding();
                 pairs.push(CasePair { case, model, with, without, comparable, rounding });
             }
@@ -273,8 +284,14 @@ fn pair(both: &Both<'_>) -> Result<(Rational, Rational), BlockedWhy> {
     both.with.mean().zip(both.without.mean()).ok_or_else(|| {
         let mut reasons = both.with.reasons();
         reasons.extend(both.without.reasons());
-        BlockedWhy::UnscorableArm(reasons)
+        // all that is scored are repetitions that the other arm does not have
+        if reasons.is_empty() { BlockedWhy::MissingWithoutSkill } else { BlockedWhy::UnscorableArm(reasons) }
     })
+}
+
+/// What a run of one arm has in common with its partner.
+fn run(row: &ClaimedRun) -> (&str, Option<&str>, u32) {
+    (&row.case.id, row.model.as_deref(), row.repetition)
 }
 
 /// The means over cases of the means over models, and the number of cases.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use num_bigint::BigInt;
 use num_traits::{One, Zero};
@@ -172,8 +173,8 @@ impl Unmeasured {
 pub struct ClaimedRun {
     /// The case.
     pub case: CaseName,
-    /// The arm.
-    pub configuration: Configuration,
+    /// The arm; rows with the same name share it.
+    pub configuration: Arc<Configuration>,
     /// The model of the row, else the one in the name of the arm.
     pub model: Option<String>,
     /// The effort setting of the model, where a report repeats what the runner recorded.

@@ -5,6 +5,7 @@ use std::collections::hash_map::Entry;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 use super::decode;
 use super::error::ClaimsError;
@@ -13,7 +14,7 @@ use super::model::{ClaimedRun, Claims, Unmeasured};
 use super::note::{NoteCode, Notes};
 use super::places::{first, index, items, member, members};
 use super::published;
-use super::row::{Site, benchmark_row, report_row};
+use super::row::{Arms, Site, benchmark_row, report_row};
 use super::shape::{self, ARM_LISTS, LISTS, MAPS};
 use super::verdicts::has_evidence;
 use super::{figures, lifting};
@@ -33,7 +34,7 @@ pub struct ReadOptions {
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { bytes: Limits::default().sidecar_bytes, rows: 1_000_000, on_duplicate: OnDuplicate::Error }
+        Self { bytes: Limits::default().sidecar_bytes, rows: 200_000, on_duplicate: OnDuplicate::Error }
     }
 }
 
@@ -83,7 +84,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Claims, ClaimsError> 
 pub fn read_report_row(bytes: &[u8], position: usize) -> Result<ClaimedRun, ClaimsError> {
     let text = decode::text(bytes)?;
     let tape = decode::values(text).map_err(|error| decode::refusal(text, error))?;
-    Ok(report_row(tape.root(), index("/results", position), &mut Notes::default()))
+    Ok(report_row(tape.root(), index("/results", position), &mut Arms::default(), &mut Notes::default()))
 }
 
 fn claims(root: Item<'_, '_>, options: &ReadOptions, mut notes: Notes) -> Result<Claims, ClaimsError> {
@@ -91,7 +92,7 @@ fn claims(root: Item<'_, '_>, options: &ReadOptions, mut notes: Notes) -> Result
         return Err(ClaimsError::NotAnObject(root.to_node().type_name()));
     }
     let form = shape::classify(root).map_err(ClaimsError::NotResults)?;
-    let mut reading = Reading { rows: Vec::new(), limit: options.rows, notes };
+    let mut reading = Reading { rows: Vec::new(), limit: options.rows, arms: Arms::default(), notes };
     let iteration = reading.rows_of(root, form)?;
     let Reading { mut rows, notes: found, .. } = reading;
     notes = found;
@@ -125,6 +126,7 @@ fn claims(root: Item<'_, '_>, options: &ReadOptions, mut notes: Notes) -> Result
 struct Reading {
     rows: Vec<ClaimedRun>,
     limit: usize,
+    arms: Arms,
     notes: Notes,
 }
 
@@ -135,7 +137,7 @@ impl Reading {
             ClaimForm::OwnReport | ClaimForm::ReferenceReport => {
                 for (at, row) in root.get("results").into_iter().flat_map(items).enumerate() {
                     let pointer = index("/results", at);
-                    let row = report_row(row, pointer, &mut self.notes);
+                    let row = report_row(row, pointer, &mut self.arms, &mut self.notes);
                     self.push(row)?;
                 }
             }
@@ -194,19 +196,20 @@ impl Reading {
             pointer,
         };
         if let Some(arm) = arm {
-            let run = benchmark_row(site(row, Some(arm.to_owned()), pointer.to_owned()), &mut self.notes);
+            let run =
+                benchmark_row(site(row, Some(arm.to_owned()), pointer.to_owned()), &mut self.arms, &mut self.notes);
             return self.push(run);
         }
         let mut found = false;
         for (name, cell) in shape::arms(row) {
             let pointer = member(pointer, &name);
-            let run = benchmark_row(site(cell, Some(name), pointer), &mut self.notes);
+            let run = benchmark_row(site(cell, Some(name), pointer), &mut self.arms, &mut self.notes);
             self.push(run)?;
             found = true;
         }
         if !found {
             for (name, key, cell) in shape::arm_rates(row) {
-                let run = benchmark_row(site(cell, Some(name), member(pointer, &key)), &mut self.notes);
+                let run = benchmark_row(site(cell, Some(name), member(pointer, &key)), &mut self.arms, &mut self.notes);
                 self.push(run)?;
                 found = true;
             }
@@ -218,7 +221,7 @@ impl Reading {
             self.notes.add(NoteCode::NotExecuted, pointer, || case.unwrap_or_default().to_owned());
             return Ok(());
         }
-        let run = benchmark_row(site(row, None, pointer.to_owned()), &mut self.notes);
+        let run = benchmark_row(site(row, None, pointer.to_owned()), &mut self.arms, &mut self.notes);
         self.push(run)
     }
 
@@ -300,10 +303,11 @@ fn case_and_arm(key: &str) -> Option<(&str, &str)> {
 /// Rows that name no arm are those with the skill, if no row names one.
 fn name_arms(rows: &mut [ClaimedRun], notes: &mut Notes) {
     let assumed = rows.iter().all(|row| row.configuration.written.is_empty());
+    let with_skill = Arc::new(Configuration::parse("with_skill"));
     for row in rows.iter_mut().filter(|row| row.configuration.written.is_empty()) {
         if assumed {
             notes.add(NoteCode::ConfigurationAssumed, &row.pointer, String::new);
-            row.configuration = Configuration::parse("with_skill");
+            row.configuration = Arc::clone(&with_skill);
         } else {
             notes.add(NoteCode::RowWithoutConfiguration, &row.pointer, String::new);
         }

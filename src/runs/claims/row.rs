@@ -1,5 +1,8 @@
 //! One row of a result file.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use num_bigint::BigInt;
 use skill_lift_contract::UnscoredReason;
 use skill_lift_stats::rational::Rational;
@@ -69,8 +72,23 @@ pub(super) struct Site<'t, 'a> {
     pub(super) pointer: String,
 }
 
+/// The arms of a file, each once.
+#[derive(Debug, Default)]
+pub(super) struct Arms(HashMap<String, Arc<Configuration>>);
+
+impl Arms {
+    fn get(&mut self, written: &str) -> Arc<Configuration> {
+        if let Some(known) = self.0.get(written) {
+            return Arc::clone(known);
+        }
+        let configuration = Arc::new(Configuration::parse(written));
+        self.0.insert(written.to_owned(), Arc::clone(&configuration));
+        configuration
+    }
+}
+
 /// Reads a row of another tool's benchmark. A row that names no arm has an empty configuration.
-pub(super) fn benchmark_row(site: Site<'_, '_>, notes: &mut Notes) -> ClaimedRun {
+pub(super) fn benchmark_row(site: Site<'_, '_>, arms: &mut Arms, notes: &mut Notes) -> ClaimedRun {
     let Site { outer, cell, arm, runs, pointer, .. } = &site;
     let verdicts = Verdicts::of(*cell);
     let repetition = repetition(*cell).or_else(|| repetition(*outer)).unwrap_or(Ok(1));
@@ -84,7 +102,7 @@ pub(super) fn benchmark_row(site: Site<'_, '_>, notes: &mut Notes) -> ClaimedRun
         0
     });
     let written = arm.clone().or_else(|| text_of(*cell, &CONFIGURATIONS)).or_else(|| text_of(*outer, &CONFIGURATIONS));
-    let configuration = Configuration::parse(arm_word(written.as_deref().unwrap_or_default()));
+    let configuration = arms.get(arm_word(written.as_deref().unwrap_or_default()));
     let model = text_of(*cell, &["model", "executor_model"]).or_else(|| text_of(*outer, &["model"]));
     let (tokens, duration_ms) = (tokens(*cell), duration(*cell));
     if tokens == Err(Unmeasured::Zero) || duration_ms == Err(Unmeasured::Zero) {
@@ -201,7 +219,7 @@ fn duration(row: Item<'_, '_>) -> Result<Rational, Unmeasured> {
 }
 
 /// Reads a row of a report: of the reference package or our own.
-pub(super) fn report_row(row: Item<'_, '_>, pointer: String, notes: &mut Notes) -> ClaimedRun {
+pub(super) fn report_row(row: Item<'_, '_>, pointer: String, arms: &mut Arms, notes: &mut Notes) -> ClaimedRun {
     let site = Site { outer: row, cell: row, case: None, arm: None, runs: 1, pointer };
     let case = case(&site, notes);
     let mut rate = report_rate(row);
@@ -209,7 +227,7 @@ pub(super) fn report_row(row: Item<'_, '_>, pointer: String, notes: &mut Notes) 
         rate = unscored(NotScored::InvalidRunNumber(text));
         0
     });
-    let configuration = Configuration::parse(&text_of(row, &CONFIGURATIONS).unwrap_or_default());
+    let configuration = arms.get(&text_of(row, &CONFIGURATIONS).unwrap_or_default());
     let assertions = row.get("assertions").into_iter().flat_map(items).filter_map(|entry| {
         let text = text_of(entry, &["name", "text"])?;
         Some(ClaimedAssertion { text, name: None, passed: entry.get("passed").and_then(Item::as_bool) })

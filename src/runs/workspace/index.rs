@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use skill_lift_contract::ContentDigest;
 
+use super::document;
 use super::eval::{EvalReading, configuration_first};
 use super::layout::{self, Layout};
 use super::metadata::EvalMetadata;
 use super::root::{FoundEval, FoundKind, Scan, choose_root};
+use crate::json::Item;
 use crate::runs::configuration::{Configuration, Role};
 use crate::runs::directory::RunDirectory;
 use crate::runs::index::{LayoutError, OnDuplicate, listing_error, shown_path};
@@ -36,6 +38,8 @@ pub struct WorkspaceOptions {
     pub on_duplicate: OnDuplicate,
     /// Which of two directories with the same eval is read; without a choice that is an error.
     pub layout: Option<LayoutChoice>,
+    /// The tool that laid it out, if it should not be detected.
+    pub kind: Option<WorkspaceKind>,
     /// How much is read.
     pub limits: Limits,
 }
@@ -105,6 +109,10 @@ pub struct Workspace {
     pub evals: Vec<EvalDirectory>,
     /// Where runs stand, in the order of evals, then arms by name, then repetitions.
     pub units: Vec<Unit>,
+    /// The model of its runs, where the plan of the iteration names one.
+    pub model: Option<String>,
+    /// The skill, where the plan of the iteration names it.
+    pub skill_name: Option<String>,
     /// Other iterations beside the one that was chosen.
     pub other_iterations: Vec<String>,
     warnings: Vec<RunWarning>,
@@ -135,6 +143,30 @@ impl Workspace {
     pub fn is_one(path: &Path) -> bool {
         let options = WorkspaceOptions::default();
         path.is_dir() && choose_root(path, &options).is_ok()
+    }
+
+    /// What the plan of the executor/grader runner says of all runs.
+    fn read_plan(&mut self) {
+        let Ok(mut directory) = self.open_directory("") else { return };
+        let limit = self.options.limits.sidecar_bytes;
+        let Ok(bytes) = directory.read(layout::ITERATION_PLAN, limit) else { return };
+        self.digests.extend(directory.take_digests());
+        let text = |root: Item<'_, '_>, key: &str| root.get(key).and_then(Item::as_str).map(|text| text.into_owned());
+        let names = |root: Item<'_, '_>| {
+            (text(root, "executor_model").or_else(|| text(root, "model")), text(root, "skill_name"))
+        };
+        if let Ok(reading) = document::read(&bytes, names) {
+            (self.model, self.skill_name) = reading.value;
+        }
+    }
+
+    fn name_other_iterations(&mut self) {
+        if let Some(count) = Some(self.other_iterations.len()).filter(|count| *count > 0) {
+            let chosen = self.shown_root.rsplit('/').next().unwrap_or_default();
+            let message =
+                format!("{chosen} is read, the latest of {} iterations; name another one to read it", count + 1);
+            self.warnings.push(RunWarning { code: WarningCode::OtherIterations, path: String::new(), message });
+        }
     }
 
     /// The id of an eval's case: its own id where the runner keeps it, else `eval-<id>`, else the name of its folder.
@@ -170,6 +202,11 @@ impl Workspace {
     /// Oddities of the layout.
     pub fn warnings(&self) -> &[RunWarning] {
         &self.warnings
+    }
+
+    /// Run directories that were dropped because another one has the same number.
+    pub fn duplicates_dropped(&self) -> usize {
+        self.warnings.iter().filter(|warning| warning.code == WarningCode::DuplicateDropped).count()
     }
 
     /// Files that were read for the index.
@@ -227,13 +264,15 @@ impl Scan {
             return Err(errors);
         }
         readings.sort_by(|a, b| a.eval.order(&b.eval));
-        let kind = kind_of(is_skill_eval, &readings);
+        let kind = self.options.kind.unwrap_or_else(|| kind_of(is_skill_eval, &readings));
         let shown_root = shown_path(&self.root);
         let mut workspace = Workspace {
             root: self.root,
             shown_root,
             options: self.options,
             kind,
+            model: None,
+            skill_name: None,
             evals: Vec::new(),
             units: Vec::new(),
             other_iterations,
@@ -243,6 +282,8 @@ impl Scan {
         for name in &kind_of_root.refused {
             workspace.warnings.push(refused_link(name.clone()));
         }
+        workspace.read_plan();
+        workspace.name_other_iterations();
         for (position, reading) in readings.into_iter().enumerate() {
             workspace.units.extend(reading.units.into_iter().map(|unit| Unit { eval: position, ..unit }));
             workspace.warnings.extend(reading.warnings);
@@ -262,17 +303,24 @@ impl Scan {
             && let Ok(mut directory) = open_directory(&self.root, "", &self.options.limits)
         {
             reading.read_metadata(&mut directory, "", &self.options.limits);
+            if let Some(id) = reading.eval.metadata.as_ref().and_then(|metadata| metadata.id.clone()) {
+                (reading.eval.eval_id, reading.claims_id) = (Some(id), true);
+            }
         }
     }
 }
 
 impl EvalDirectory {
-    /// Numbers first, by value; then names, as a person lists them.
+    fn key(&self) -> &str {
+        self.eval_id.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Ids that are numbers first, by value; then the other ids and names, as a person lists them.
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let number = |eval: &Self| eval.eval_id.as_deref().and_then(layout::whole_number);
         match (number(self), number(other)) {
             (Some(a), Some(b)) => a.cmp(&b).then_with(|| natural_order(&self.name, &other.name)),
-            (a, b) => b.is_some().cmp(&a.is_some()).then_with(|| natural_order(&self.name, &other.name)),
+            (a, b) => b.is_some().cmp(&a.is_some()).then_with(|| natural_order(self.key(), other.key())),
         }
     }
 }

@@ -1,17 +1,22 @@
 //! The stored runs of one arm of an eval, as their files have them.
 
+use std::fs;
+use std::path::Path;
+
 use skill_lift_contract::ContentDigest;
 
 use super::document;
-use super::index::{Unit, Workspace, is_arm};
+use super::index::{Unit, Workspace, WorkspaceKind, is_arm};
 use super::layout::{self, Layout};
-use super::timing::Timing;
+use super::timing::{Measured, Timing};
 use super::verdicts::{GradingDocument, StoredGrading};
 use crate::json::Item;
 use crate::runs::FileProblem;
+use crate::runs::claims::{self, Claims};
 use crate::runs::configuration::Configuration;
 use crate::runs::directory::RunDirectory;
 use crate::runs::index::LayoutError;
+use crate::runs::skill_eval::{RunPlace, RunRecord};
 use crate::runs::warning::{RunWarning, WarningCode};
 
 /// The verdicts of a run, or why there are none.
@@ -37,7 +42,7 @@ pub enum TimingFile {
 }
 
 /// One run as its files have it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct StoredRun {
     /// Number of the repetition.
     pub repetition: u32,
@@ -57,8 +62,8 @@ pub struct StoredRun {
     pub timing_file: TimingFile,
     /// Whether the runner left the message of a crash.
     pub crashed: bool,
-    /// What the record of the executor/grader runner says of the end of the run.
-    pub status: Option<String>,
+    /// The record of the executor/grader runner.
+    pub record: Option<Box<RunRecord>>,
     /// Characters that the run wrote, if they were counted.
     pub characters: Option<u64>,
 }
@@ -73,6 +78,9 @@ pub struct UnitReading {
     /// Oddities of the files.
     pub warnings: Vec<RunWarning>,
 }
+
+/// Name of the file that sums an iteration up.
+const BENCHMARK_FILE: &str = "benchmark.json";
 
 /// Names of a file with the message of a crash.
 const CRASH_FILE: &str = "error.txt";
@@ -96,11 +104,15 @@ impl Workspace {
             // what stands beside a file of several runs is about all of them
             (Timing::aggregated(), TimingFile::Missing)
         };
-        let status = directory.read(layout::RUN_RECORD, limit).ok().and_then(|bytes| {
-            let status =
-                |root: Item<'_, '_>| root.get("status").and_then(Item::as_str).map(|status| status.into_owned());
-            document::read(&bytes, status).ok().and_then(|reading| reading.value)
-        });
+        let record = if self.kind == WorkspaceKind::SkillEval {
+            self.read_record(unit, &gradings, &mut directory)
+        } else {
+            None
+        };
+        let timing = match &record {
+            Some(record) => timing.or(&measured(record)),
+            None => timing,
+        };
         let crashed = directory.has_file(CRASH_FILE).unwrap_or(false);
         let counted = counted_characters(&mut directory, limit);
         let runs = gradings.into_iter().map(|(number, grading)| StoredRun {
@@ -117,7 +129,7 @@ impl Workspace {
             timing: timing.clone(),
             timing_file,
             crashed,
-            status: status.clone(),
+            record: record.clone(),
         });
         let mut runs: Vec<StoredRun> = runs.collect();
         runs.sort_by_key(|run| run.repetition);
@@ -175,6 +187,44 @@ impl Workspace {
         Ok((gradings, digests, warnings))
     }
 
+    /// The record of a run. The file of verdicts lists every assertion of the case in order, so that it says as well
+    /// what the grader was asked.
+    fn read_record(
+        &self,
+        unit: &Unit,
+        gradings: &[(Option<u32>, GradingFile)],
+        directory: &mut RunDirectory,
+    ) -> Option<Box<RunRecord>> {
+        let eval = &self.evals[unit.eval];
+        let place = RunPlace {
+            eval_id: self.case_id(eval),
+            eval_name: eval.name.clone(),
+            configuration: unit.configuration.written.clone(),
+            run_number: unit.repetition.unwrap_or(1).into(),
+        };
+        let texts: Vec<String> = match gradings {
+            [(_, GradingFile::Read(grading))] => {
+                grading.verdicts.iter().flatten().filter_map(|verdict| verdict.text.clone()).collect()
+            }
+            _ => Vec::new(),
+        };
+        RunRecord::read(directory, &place, &texts, &self.options().limits).map(Box::new)
+    }
+
+    /// What the benchmark file of the workspace claims, if there is one, or why it cannot be read. With its path below
+    /// the root, and its digest.
+    pub fn benchmark_file(&self) -> Option<(String, Result<Claims, String>)> {
+        let mut directory = self.open_directory("").ok()?;
+        let options = claims::ReadOptions { on_duplicate: self.options().on_duplicate, ..Default::default() };
+        let bytes = match directory.read(BENCHMARK_FILE, options.bytes) {
+            Ok(bytes) => bytes,
+            Err(FileProblem::Missing(_)) => return None,
+            Err(problem) => return Some((BENCHMARK_FILE.to_owned(), Err(problem.to_string()))),
+        };
+        let claims = claims::read(&bytes, &options).map_err(|error| error.to_string());
+        Some((BENCHMARK_FILE.to_owned(), claims))
+    }
+
     /// The directory of a run, for what is in it beside the verdicts.
     ///
     /// # Errors
@@ -186,6 +236,34 @@ impl Workspace {
     /// The path of a run as the user would type it: its directory, or its file of verdicts where several runs share it.
     pub fn shown_run(&self, run: &StoredRun) -> String {
         self.shown_path_below(&run.directory)
+    }
+}
+
+/// Reads a file of verdicts by itself; `None` when it holds no list of them.
+pub fn read_verdicts(path: &Path, limit: u64) -> Option<GradingDocument> {
+    let data = fs::metadata(path).ok()?;
+    // opening a pipe would wait for a writer
+    if !data.is_file() || data.len() > limit {
+        return None;
+    }
+    let bytes = fs::read(path).ok()?;
+    let document = document::read(&bytes, |root| GradingDocument::read(root, is_arm)).ok()?.value;
+    match &document {
+        GradingDocument::One(grading) if grading.verdicts.is_none() => None,
+        _ => Some(document),
+    }
+}
+
+/// What the record of a run says that it took.
+fn measured(record: &RunRecord) -> Timing {
+    let positive = |number: Option<f64>| match number.filter(|number| number.is_finite() && *number > 0.0) {
+        Some(number) => Measured::Value(number),
+        None => Timing::absent().total_tokens,
+    };
+    Timing {
+        total_tokens: positive(record.metrics.total_tokens),
+        duration_ms: positive(record.metrics.duration_ms),
+        ..Timing::absent()
     }
 }
 

@@ -1,5 +1,8 @@
 //! One case of an open suite.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use skill_lift_text::python;
 
 use super::assertion::key_text;
@@ -84,6 +87,7 @@ pub(super) struct CaseReader<'c, 'a> {
     pub(super) common: &'c [Node<'a>],
     /// Whether the case stands in a list of queries.
     pub(super) is_query: bool,
+    pub(super) meant_lists: MeantLists,
 }
 
 impl CaseReader<'_, '_> {
@@ -100,7 +104,7 @@ impl CaseReader<'_, '_> {
             || found.is_some_and(|(key, _)| key == "query");
         check_trigger(node, say);
         check_count(node, assertions.len(), say);
-        check_keys(node, say);
+        check_keys(node, &self.meant_lists, say);
         let expected = text(&["expected_output", "ground_truth", "expected_behavior"]);
         Case {
             name: text(&["name", "eval_name"]),
@@ -112,6 +116,8 @@ impl CaseReader<'_, '_> {
             prompt: found.map(|(_, prompt)| prompt.to_owned()),
             files: read_files(node, say),
             assertions,
+            // what a judge sees of it
+            expected_behavior: expected.iter().cloned().collect(),
             expected_output: expected,
             // every program that reads eval sets of the forge takes an absent key for `true`
             should_trigger: written_trigger.or((self.dialect == Dialect::SkillForge).then_some(true)),
@@ -166,15 +172,30 @@ fn check_count(node: &Node<'_>, count: usize, say: Say<'_>) {
     }
 }
 
+/// What unknown keys of lists were meant to be: the list of assertions that each of them is taken for, if any.
+#[derive(Default)]
+pub(super) struct MeantLists(RefCell<HashMap<String, Option<&'static str>>>);
+
+impl MeantLists {
+    fn of(&self, key: &str) -> Option<&'static str> {
+        if let Some(meant) = self.0.borrow().get(key) {
+            return *meant;
+        }
+        let lists: Vec<&'static str> = LISTS.into_iter().chain(NEGATIVE_LISTS).chain([DIMENSIONS]).collect();
+        let known: Vec<&'static str> = KNOWN.into_iter().chain(PROMPT_KEYS).chain(lists.iter().copied()).collect();
+        let meant = suggest::closest(key, &known).filter(|meant| lists.contains(meant));
+        self.0.borrow_mut().insert(key.to_owned(), meant);
+        meant
+    }
+}
+
 /// A misspelt key of a list of assertions would leave the case without a check, and green.
-fn check_keys(node: &Node<'_>, say: Say<'_>) {
-    let lists: Vec<&str> = LISTS.into_iter().chain(NEGATIVE_LISTS).chain([DIMENSIONS]).collect();
-    let known: Vec<&str> = KNOWN.into_iter().chain(PROMPT_KEYS).chain(lists.iter().copied()).collect();
+fn check_keys(node: &Node<'_>, meant_lists: &MeantLists, say: Say<'_>) {
     for member in node.members().unwrap_or_default() {
-        if known.contains(&&*member.key) || member.value.items().is_none_or(<[_]>::is_empty) {
+        if is_known(&member.key) || member.value.items().is_none_or(<[_]>::is_empty) {
             continue;
         }
-        if let Some(meant) = suggest::closest(&member.key, &known).filter(|meant| lists.contains(meant)) {
+        if let Some(meant) = meant_lists.of(&member.key) {
             let message = format!("the list `{}` is not read, so that its assertions would be lost", cut(&member.key));
             let pointer = format!("/{}", collect::escaped(&member.key));
             let help = format!("did you mean `{meant}`?");
@@ -183,16 +204,18 @@ fn check_keys(node: &Node<'_>, say: Say<'_>) {
     }
 }
 
+/// Whether a key of a case is read or kept as it is.
+fn is_known(key: &str) -> bool {
+    KNOWN.contains(&key)
+        || PROMPT_KEYS.contains(&key)
+        || LISTS.contains(&key)
+        || NEGATIVE_LISTS.contains(&key)
+        || key == DIMENSIONS
+}
+
 /// The keys of a case that mean nothing here.
 pub(super) fn unknown_keys<'n>(node: &'n Node<'_>) -> impl Iterator<Item = &'n str> {
-    let is_known = |key: &str| {
-        KNOWN.contains(&key)
-            || PROMPT_KEYS.contains(&key)
-            || LISTS.contains(&key)
-            || NEGATIVE_LISTS.contains(&key)
-            || key == DIMENSIONS
-    };
-    node.members().unwrap_or_default().iter().map(|member| &*member.key).filter(move |key| !is_known(key))
+    node.members().unwrap_or_default().iter().map(|member| &*member.key).filter(|key| !is_known(key))
 }
 
 fn read_split(node: &Node<'_>, say: Say<'_>) -> Split {

@@ -38,7 +38,9 @@ pub(super) fn read(report: &mut Report<'_>, root: &Node<'_>, roots: &Roots) -> O
     let common = reader.strings(".common_assertions", root, "common_assertions");
     let scoring = reader.scoring(root);
     let cases = reader.evals(root, common);
-    reader.warn_ungraded(root, &cases);
+    if reader.report.error_count() == 0 {
+        reader.warn_ungraded(root, &cases);
+    }
     Some(Read {
         container: "evals",
         skill_name: skill_name.unwrap_or_default().to_owned(),
@@ -243,10 +245,8 @@ impl Closed<'_, '_> {
             return;
         }
         let (count, all) = (ungraded.len(), cases.len());
-        let message = format!(
-            "{count} of {all} eval(s) have no assertion, so that they neither pass nor fail: {}",
-            named(&ungraded)
-        );
+        let names = named(&ungraded);
+        let message = format!("evals without an assertion, which neither pass nor fail: {count} of {all} ({names})");
         let span = root.get("evals").map_or(root.span, |evals| Span { end: evals.span.start + 1, ..evals.span });
         let help = "write what a good answer does under `expectations`".to_owned();
         self.say(Level::Warning, ".evals", "ungraded_cases", span, message, Some(help));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::assertion::{self, Standing};
-use super::remark::Remark;
+use super::remark::{Remark, cut};
 use crate::json::{Node, Value};
 use crate::suite::environment::Patterns;
 use crate::suite::model::Assertion;
@@ -97,7 +97,7 @@ impl Collected<'_, '_> {
                 self.add(&entry, standing, Some(&format!("/{key}/{}", escaped(&member.key))));
             }
         } else if !value.is_null() && key != "expected_behavior" {
-            let message = format!("`{key}` is a {}, so that it holds no assertion", value.type_name());
+            let message = format!("`{key}` is no list, so that it holds no assertion: {}", cut(&value.python_repr()));
             let help = "write a list of texts";
             (self.say)(&format!("/{key}"), Remark::warning("assertions_not_a_list", value.span, message, help));
         }

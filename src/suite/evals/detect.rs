@@ -68,7 +68,8 @@ fn is_manifest(root: &Node<'_>) -> bool {
 
 fn of_evals(root: &Node<'_>, evals: &[Node<'_>]) -> Dialect {
     let is_shared = root.get("common_assertions").is_some() || root.get("scoring").is_some();
-    if is_shared && evals.iter().filter_map(|case| case.get("id")).all(|id| id.as_str().is_some()) {
+    let mut ids = evals.iter().filter_map(|case| case.get("id")).peekable();
+    if is_shared && (evals.is_empty() || ids.peek().is_some()) && ids.all(|id| id.as_str().is_some()) {
         return Dialect::SkillEval;
     }
     let is_forge = |case: &Node<'_>| {
@@ -99,7 +100,10 @@ mod tests {
         assert_eq!(of(r#"{"id": "x", "question": "q"}"#), "skill-creator");
         assert_eq!(of(r#"{"common_assertions": [], "evals": [{"id": "a"}]}"#), "skill-eval");
         assert_eq!(of(r#"{"scoring": {}, "evals": [{"id": "a"}]}"#), "skill-eval");
+        assert_eq!(of(r#"{"scoring": {}, "evals": []}"#), "skill-eval");
+        assert_eq!(of(r#"{"scoring": {}, "evals": [{"id": "a"}, {"prompt": "p"}]}"#), "skill-eval");
         assert_eq!(of(r#"{"scoring": {}, "evals": [{"id": 1}]}"#), "skill-creator");
+        assert_eq!(of(r#"{"scoring": {}, "evals": [{"prompt": "p"}]}"#), "skill-creator");
         let forge = r#"{"evals": [{"eval_id": 0, "assertions": [{"name": "n", "check": "c"}]}]}"#;
         assert_eq!(of(forge), "skill-forge");
         let traced = r#"{"evals": [{"eval_id": 0, "assertions": [{"text": "n", "check": {"kind": "no_writes"}}]}]}"#;

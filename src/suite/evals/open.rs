@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::case::{CaseReader, id_problem, unknown_keys, written_id};
+use super::case::{CaseReader, MeantLists, id_problem, unknown_keys, written_id};
 use super::collect;
 use super::container::{self, Container, prompt};
 use super::files::{Found, Roots};
@@ -80,7 +80,13 @@ pub(super) fn read(sink: &mut Sink<'_, '_>, root: &Node<'_>, roots: &Roots, dial
     }
     check_common(sink, common, &patterns);
     let mut suite = Cases { sink, roots, ids: HashMap::new() };
-    let reader = CaseReader { dialect, patterns: &patterns, common, is_query: container.word == "queries" };
+    let reader = CaseReader {
+        dialect,
+        patterns: &patterns,
+        common,
+        is_query: container.word == "queries",
+        meant_lists: MeantLists::default(),
+    };
     let cases = suite.read(&container, &reader);
     suite.check_ids();
     warn_top(sink, root, &container, &cases);
@@ -217,7 +223,8 @@ fn warn_top(sink: &mut Sink<'_, '_>, root: &Node<'_>, container: &Container<'_, 
         let message = "the file is a single case; it is read as a suite of one".to_owned();
         warn("single_case_object", message, "put it into a list `evals`");
     }
-    let unnumbered = container.cases.iter().filter(|case| matches!(written_id(case), Ok(None))).count();
+    let unnumbered =
+        container.cases.iter().filter(|case| case.members().is_some() && matches!(written_id(case), Ok(None))).count();
     if unnumbered > 0 {
         let message = format!("cases without an id, named by their position: {unnumbered}");
         warn("generated_id", message, "give each case an `id`: a position changes when a case is added before it");
@@ -240,6 +247,11 @@ fn warn_top(sink: &mut Sink<'_, '_>, root: &Node<'_>, container: &Container<'_, 
             message,
             "write `should_trigger`: they can be run, and no accuracy is known without it",
         );
+    }
+    if let Some(list) = root.get("common_assertions").filter(|list| list.items().is_none() && !list.is_null()) {
+        let message =
+            format!("`common_assertions` is no list, so that it holds no assertion: {}", cut(&list.python_repr()));
+        warn("assertions_not_a_list", message, "write a list of texts");
     }
     if !container.is_single() && root.get("assertions").is_some_and(|list| list.items().is_some()) {
         let message = "`assertions` beside the cases are applied to none of them".to_owned();

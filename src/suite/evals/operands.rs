@@ -6,6 +6,7 @@ use super::remark::{Remark, cut};
 use super::rule::Rule;
 use super::sentence;
 use crate::json::Node;
+use crate::suite::model::AssertionType;
 use crate::suite::shape;
 use crate::suite::suggest;
 
@@ -152,6 +153,14 @@ pub(super) fn typed(node: &Node<'_>, word: &str, remarks: &mut Vec<Remark>) -> R
         },
         // most of these sentences are prose; that is no fault of the author
         "banned_phrase_absent" | "content_preserved" => return Ok(stated(node).map_or(Typed::Prose, Typed::Rule)),
+        "script" => None,
+        other if AssertionType::from_word(other).is_some() && !JUDGED.contains(&other) => {
+            let message = format!("the type `{other}` is read in suites of shared-benchmark only");
+            let help = "the assertion is left to a judge; move the suite to that dialect to have it computed";
+            let span = node.get("type").map_or(node.span, |word| word.span);
+            remarks.push(Remark::warning("unknown-assertion-type", span, message, help));
+            return Ok(Typed::Prose);
+        }
         other => {
             if let Some(meant) = suggest::closest(other, &DECIDED).filter(|_| !JUDGED.contains(&other)) {
                 let message =

@@ -18,10 +18,10 @@ fn rates(claims: &Claims) -> Vec<(String, String, Option<Rational>)> {
     claims.rows.iter().map(row).collect()
 }
 
-/// Case, arm, and passed of graded.
-type Row<'r> = (&'r str, &'r str, Option<(u64, u64)>);
+/// Case, variant and rate as passed of total.
+type Expected = (&'static str, &'static str, Option<(u64, u64)>);
 
-fn expect(claims: &Claims, form: ClaimForm, rows: &[Row<'_>]) {
+fn expect(claims: &Claims, form: ClaimForm, rows: &[Expected]) {
     assert_eq!(claims.form, form);
     let rows: Vec<_> = rows
         .iter()

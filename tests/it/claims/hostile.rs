@@ -2,13 +2,15 @@
 
 use std::fmt::Write;
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use skill_lift::json::JsonErrorKind;
 use skill_lift::runs::OnDuplicate;
 use skill_lift::runs::claims::{
-    ClaimedRate, ClaimsError, NotScored, NoteCode, ReadOptions, Unmeasured, lift, load, read,
+    ChangeKind, ClaimedRate, ClaimsError, NotScored, NoteCode, ReadOptions, Unmeasured, compare, lift, load, read,
 };
 use skill_lift_contract::UnscoredReason;
+use skill_lift_stats::rational::Rational;
 
 use super::{claims, refused, share};
 
@@ -80,25 +82,32 @@ fn only_regular_files_are_read() {
     );
 }
 
-/// A million rows are refused or read, within seconds and without a copy of the file for each row.
-#[test]
-fn a_million_rows_are_read() {
+fn many_rows(count: usize) -> String {
     let mut text = String::from("{\"runs\": [");
-    for number in 0..1_000_000 {
+    for number in 0..count {
         let arm = if number % 2 == 0 { "skill" } else { "bare" };
         let _ = write!(text, "{{\"id\":{},\"arm\":\"{arm}\",\"pass_rate\":0.5}},", number / 2);
     }
     text.pop();
     text.push_str("]}");
-    let options = ReadOptions { bytes: 64 << 20, ..ReadOptions::default() };
-    assert!(matches!(refused(&text), ClaimsError::TooLarge(_)), "the default limit is smaller");
-    let claims = read(text.as_bytes(), &options).unwrap();
+    text
+}
+
+#[test]
+fn a_million_rows_are_bounded_by_bytes_and_by_rows() {
+    let text = many_rows(1_000_000);
+    assert_eq!(refused(&text), ClaimsError::TooLarge(16 << 20));
+    let options = ReadOptions { bytes: 64 << 20, rows: 1000, ..ReadOptions::default() };
+    let error = read(text.as_bytes(), &options).unwrap_err();
+    assert_eq!(error, ClaimsError::TooManyRows { pointer: "/runs".to_owned(), limit: 1000 });
+}
+
+#[test]
+fn many_rows_are_read() {
+    let claims = read(many_rows(60_000).as_bytes(), &ReadOptions::default()).unwrap();
     let lift = lift(&claims);
-    assert_eq!((claims.rows.len(), lift.pairs.len(), lift.cases), (1_000_000, 500_000, 500_000));
+    assert_eq!((claims.rows.len(), lift.pairs.len(), lift.cases), (60_000, 30_000, 30_000));
     assert_eq!(lift.lift(), Some(share(0, 1)));
-    text.truncate(text.len() - 2);
-    text.push_str(",{\"id\":\"x\",\"arm\":\"bare\",\"pass_rate\":0.5}]}");
-    assert!(matches!(read(text.as_bytes(), &options).unwrap_err(), ClaimsError::TooManyRows { .. }));
 }
 
 /// Counts with unrelated totals would make exact means endless; no run has that many assertions.
@@ -218,6 +227,24 @@ fn rates_that_are_none_are_unscored_and_not_zero() {
     );
 }
 
+#[test]
+fn a_row_that_says_it_is_no_score_is_none() {
+    let row = json!({"eval_id": 1, "configuration": "with_skill", "pass_rate": 1, "scored": false, "status": "odd"});
+    assert_eq!(claims(&flat(&[row])).rows[0].rate.reasons(), [NotScored::Stated("odd".to_owned())]);
+}
+
+#[test]
+fn counts_contradict_verdicts_only_when_both_count_the_same_assertions() {
+    let notes = |total: u32| {
+        let verdicts = json!([{"text": "t", "passed": true}, {"text": "u", "passed": false}]);
+        let row =
+            json!({"eval_id": 1, "configuration": "with_skill", "passed": 2, "total": total, "expectations": verdicts});
+        claims(&flat(&[row])).note(NoteCode::SummaryContradictsEntries).map(|note| note.detail.clone())
+    };
+    assert_eq!(notes(2).as_deref(), Some("2/2, verdicts 1/2"));
+    assert_eq!(notes(3), None, "the list may be cut");
+}
+
 /// Ten trials, token use only as a sum: no run has a share of it.
 #[test]
 fn token_use_that_is_only_a_sum_is_never_divided() {
@@ -236,4 +263,76 @@ fn texts_of_a_file_cannot_steer_a_terminal() {
         flat(&[row(json!("\u{1b}[2J"), "with_skill", json!(1)), row(json!("\u{1b}[2J"), "with_skill", json!(1))]);
     let error = refused(&file.to_string()).to_string();
     assert!(error.contains("\\u{1b}[2J") && !error.contains('\u{1b}'), "{error:?}");
+}
+
+/// Keys that mean something in some form.
+const KEYS: [&str; 30] = [
+    "runs",
+    "results",
+    "evals",
+    "per_case",
+    "per_eval",
+    "iterations",
+    "evaluations",
+    "configurations",
+    "configs",
+    "scenarios",
+    "with_skill",
+    "without_skill",
+    "old_skill",
+    "skill",
+    "eval-0-with_skill",
+    "with_skill_pass_rate",
+    "result",
+    "summary",
+    "run_summary",
+    "delta",
+    "expectations",
+    "assertions",
+    "passed",
+    "total",
+    "pass_rate",
+    "eval_id",
+    "run_number",
+    "name",
+    "configuration",
+    "paired_summary",
+];
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-2..12_i64).prop_map(Value::from),
+        (0.0..1.2_f64).prop_map(Value::from),
+        prop::sample::select(&["100%", "7/8", "9/8", "N/A", "with_skill", "baseline (x)", "<p>", ""][..])
+            .prop_map(Value::from),
+    ];
+    leaf.prop_recursive(6, 60, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::vec((prop::sample::select(&KEYS[..]), inner), 0..7)
+                .prop_map(|members| members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    /// Whatever a file holds: it is refused or read, every rate lies between 0 and 1, and no pair has an unscored arm.
+    #[test]
+    fn no_file_breaks_the_reader(members in prop::collection::vec((prop::sample::select(&KEYS[..]), any_value()), 0..6)) {
+        let file: Value = members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        let options = ReadOptions { on_duplicate: OnDuplicate::Last, ..ReadOptions::default() };
+        if let Ok(claims) = read(file.to_string().as_bytes(), &options) {
+            let in_range = |rate: &Rational| share(0, 1) <= *rate && *rate <= share(1, 1);
+            prop_assert!(claims.rows.iter().filter_map(|row| row.rate.value()).all(|rate| in_range(&rate)));
+            let pairs = lift(&claims).pairs;
+            prop_assert!(pairs.iter().all(|pair| in_range(&pair.with) && in_range(&pair.without)));
+            let comparison = compare(&claims, &claims);
+            let changed = comparison.cells.iter().filter(|cell| !matches!(cell.kind, ChangeKind::Same | ChangeKind::StillUnscored));
+            prop_assert_eq!(changed.count(), 0, "{}", file);
+        }
+    }
 }

@@ -6,18 +6,18 @@ use std::io::{self, Write};
 use serde::Serialize;
 use skill_lift_text::screen::visible;
 
-use crate::report::numbers::counted;
+use super::numbers::{count, counted};
 use crate::suite::{AssertionClass, Dialect, Suite};
 
 /// The counts of a suite of a dialect that leaves the shape of assertions open.
 #[derive(Serialize)]
-pub(super) struct SuiteCounts<'s> {
+pub struct SuiteCounts<'s> {
     dialect: &'static str,
     skill_name: &'s str,
     /// How the cases stand in the file.
     container: &'static str,
     cases: usize,
-    /// Without the tasks that give scores.
+    /// Without the tasks that give scores outside of every pass rate.
     assertions: usize,
     common_assertions: usize,
     /// By what it takes to decide them.
@@ -48,7 +48,7 @@ impl TriggerCounts {
 
 impl<'s> SuiteCounts<'s> {
     /// Counts a suite.
-    pub(super) fn of(suite: &'s Suite) -> Self {
+    pub fn of(suite: &'s Suite) -> Self {
         let mut counts = Self {
             dialect: suite.dialect.name(),
             skill_name: &suite.skill_name,
@@ -66,7 +66,9 @@ impl<'s> SuiteCounts<'s> {
         for assertion in suite.cases.iter().flat_map(|case| &case.assertions) {
             let class = assertion.class();
             *counts.by_class.entry(class.word()).or_default() += 1;
-            counts.assertions += usize::from(class != AssertionClass::Score);
+            // a shared benchmark counts scores in its pass rate when they have a threshold; the others never do
+            let counted = class != AssertionClass::Score || suite.dialect == Dialect::SharedBenchmark;
+            counts.assertions += usize::from(counted);
             match class {
                 AssertionClass::Judge => {
                     let kind = assertion.original_type.as_deref().unwrap_or("text");
@@ -92,7 +94,10 @@ impl<'s> SuiteCounts<'s> {
     }
 
     /// What a person needs to know first: what can be graded, by what, and what cannot.
-    pub(super) fn write(&self, out: &mut dyn Write, path: &str) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write(&self, out: &mut dyn Write, path: &str) -> io::Result<()> {
         let name = visible(self.skill_name, false);
         if self.dialect == Dialect::SkillEval.name() {
             writeln!(out, "OK: {}", visible(path, false))?;
@@ -104,8 +109,8 @@ impl<'s> SuiteCounts<'s> {
         let (cases, assertions) =
             (counted(self.cases, "case", "cases"), counted(self.assertions, "assertion", "assertions"));
         writeln!(out, "OK: {name} — {cases}, {assertions} ({})", self.dialect)?;
-        let neither = if self.ungraded_cases > 0 { ": they have no assertion and neither pass nor fail" } else { "" };
-        writeln!(out, "ungraded: {} of {cases}{neither}", self.ungraded_cases)?;
+        let neither = if self.ungraded_cases > 0 { " (no assertion: neither passed nor failed)" } else { "" };
+        writeln!(out, "ungraded: {} of {cases}{neither}", count(self.ungraded_cases))?;
         let offline = self.class(AssertionClass::Deterministic);
         writeln!(out, "graded offline: {}", counted(offline, "assertion", "assertions"))?;
         writeln!(out, "need a judge: {}", counted(self.class(AssertionClass::Judge), "assertion", "assertions"))?;

@@ -1,11 +1,13 @@
 //! What the user named: a suite with the folder of its runs, or a workspace that says itself what its cases are.
 
 use std::path::Path;
-use std::process::ExitCode;
 
-use super::output::fail;
+use super::workspace::{TreeCases, cases_of_tree};
+use crate::analyze::Analysis;
+use crate::analyze::benchmark_file::CheckedBenchmark;
 use crate::analyze::table::Baseline;
-use crate::pipeline::cases_of_tree;
+use crate::grade::stored::StoredTree;
+use crate::runs::LayoutError;
 use crate::runs::workspace::{Workspace, WorkspaceOptions};
 use crate::suite::{Dialect, Suite};
 
@@ -25,6 +27,14 @@ pub enum Input {
 }
 
 impl Input {
+    /// The folder that the paths of runs are relative to; `named` is the one that the user named.
+    pub fn runs_root<'a>(&'a self, named: &'a Path) -> &'a Path {
+        match self {
+            Self::Runs(_) => named,
+            Self::Workspace { workspace, .. } => workspace.root(),
+        }
+    }
+
     /// The suite, named or implied.
     pub fn suite(&self) -> &Suite {
         match self {
@@ -42,44 +52,60 @@ impl Input {
         }
     }
 
+    /// The benchmark file of a workspace, held against its verdicts.
+    pub fn check_benchmark(&self, analysis: &Analysis, stored: &StoredTree) -> Option<CheckedBenchmark> {
+        let Self::Workspace { workspace, suite, implied } = self else { return None };
+        let (file, claims) = workspace.benchmark_file()?;
+        let cases = match implied {
+            true => TreeCases::of_tree(&suite.cases),
+            false => TreeCases::of_suite(workspace, suite.cases.iter().collect()),
+        };
+        let mut names: Vec<Vec<String>> = cases.cases.iter().map(|case| vec![case.id.clone()]).collect();
+        for (eval, case) in workspace.evals.iter().zip(&cases.case_of_eval) {
+            if let Some(names) = case.and_then(|case| names.get_mut(case)) {
+                let metadata = eval.metadata.as_ref().and_then(|metadata| metadata.name.clone());
+                names.extend(eval.eval_id.iter().cloned().chain([eval.name.clone()]).chain(metadata));
+            }
+        }
+        let lift = analysis.inference.overall.test.estimate.as_ref();
+        Some(CheckedBenchmark::of(file, claims, &analysis.table, &names, lift, &stored.texts))
+    }
+
     /// Whether a file of the suite was read.
     pub fn has_suite_file(&self) -> bool {
         !matches!(self, Self::Workspace { implied: true, .. })
     }
 
     /// A workspace alone.
-    pub fn of_workspace(path: &Path, options: WorkspaceOptions) -> Result<Self, ExitCode> {
-        let workspace = open(path, options)?;
+    ///
+    /// # Errors
+    /// Those of [`Workspace::open`].
+    pub fn of_workspace(path: &Path, options: WorkspaceOptions) -> Result<Self, Vec<LayoutError>> {
+        let workspace = Workspace::open(path, options)?;
         let suite = implied_suite(&workspace);
         Ok(Self::Workspace { workspace: Box::new(workspace), suite, implied: true })
     }
 
     /// A suite with the folder of its runs, which may be a workspace.
-    pub fn of_suite(suite: Suite, runs: &Path, options: WorkspaceOptions) -> Result<Self, ExitCode> {
+    ///
+    /// # Errors
+    /// Those of [`Workspace::open`].
+    pub fn of_suite(suite: Suite, runs: &Path, options: WorkspaceOptions) -> Result<Self, Vec<LayoutError>> {
         if suite.dialect == Dialect::SharedBenchmark || !Workspace::is_one(runs) {
             return Ok(Self::Runs(suite));
         }
-        Ok(Self::Workspace { workspace: Box::new(open(runs, options)?), suite, implied: false })
+        Ok(Self::Workspace { workspace: Box::new(Workspace::open(runs, options)?), suite, implied: false })
     }
-}
-
-fn open(path: &Path, options: WorkspaceOptions) -> Result<Workspace, ExitCode> {
-    Workspace::open(path, options).map_err(|errors| {
-        let mut code = ExitCode::FAILURE;
-        for error in errors {
-            code = fail(&error.to_string());
-        }
-        code
-    })
 }
 
 fn implied_suite(workspace: &Workspace) -> Suite {
     let directory = workspace.root().canonicalize().unwrap_or_else(|_| workspace.root().to_owned());
-    Suite::of_tree(workspace.kind.into(), skill_name(&directory), directory, cases_of_tree(workspace))
+    let name = workspace.skill_name.clone().unwrap_or_else(|| skill_name(&directory));
+    Suite::of_tree(workspace.kind.into(), name, directory, cases_of_tree(workspace))
 }
 
 /// The name of the skill as the folders of a workspace have it: `<skill>-workspace/iteration-<n>`.
-fn skill_name(directory: &Path) -> String {
+pub fn skill_name(directory: &Path) -> String {
     let plain = ["workspace", "evals", "results", "runs", "eval-workspace"];
     let names = directory.ancestors().filter_map(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let mut names = names.filter(|name| !name.starts_with("iteration-") && !plain.contains(&name.as_str()));

@@ -1,0 +1,303 @@
+//! `report` on an iteration of the forge pipeline.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use skill_lift_stats::Thresholds;
+use skill_lift_stats::rational::{self, Rational};
+
+use super::tool::open_iteration;
+use super::{Format, ReportArguments};
+use crate::analyze::forge::upstream::UpstreamBenchmark;
+use crate::analyze::forge::{ForgeIteration, ForgeLift, IterationComparison, Patterns, ThresholdResults};
+use crate::cli::output::{emit, fail, warn_line};
+use crate::pipeline::{ForgeReading, number_of, read_forge, skill_name};
+use crate::report::forge::{ForgeView, markdown, write_json, write_upstream};
+use crate::runs::Limits;
+use crate::runs::forge::{BenchmarkConfig, PreviousBenchmark, ThresholdValues, UpstreamIteration};
+use crate::runs::workspace::Workspace;
+
+/// What makes the exit code 1 although a report was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    /// A threshold that is not met, or cannot be decided.
+    Thresholds,
+    /// An eval with a run, a grading or a timing that is missing or does not count.
+    Incomplete,
+    /// An eval that passed in the earlier iteration and fails now.
+    Regressions,
+}
+
+/// Arguments for iterations of the forge pipeline.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Iterations of the forge pipeline")]
+pub struct ForgeArguments {
+    /// The skill. Default: the one of the configuration, else the name of a folder above the iteration.
+    #[arg(long, value_name = "NAME")]
+    skill_name: Option<String>,
+    /// Compare with this earlier iteration; `auto` looks for the one with the number before.
+    #[arg(long, value_name = "DIR")]
+    previous: Option<PathBuf>,
+    /// Hold the skill against the thresholds of this benchmark configuration.
+    #[arg(long, value_name = "FILE")]
+    thresholds: Option<PathBuf>,
+    /// Smallest pass rate with the skill, 0 to 1.
+    #[arg(long, value_name = "RATE", value_parser = decimal)]
+    min_pass_rate: Option<Rational>,
+    /// Most tokens with the skill, in the mean.
+    #[arg(long, value_name = "TOKENS", value_parser = decimal)]
+    max_avg_tokens: Option<Rational>,
+    /// Most seconds with the skill, in the mean.
+    #[arg(long, value_name = "SECONDS", value_parser = decimal)]
+    max_avg_duration_seconds: Option<Rational>,
+    /// Smallest ratio of the pass rates with and without the skill.
+    #[arg(long, value_name = "RATIO", value_parser = decimal)]
+    min_improvement_ratio: Option<Rational>,
+    /// End with exit code 1 for these findings, or when nothing was graded.
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
+    fail_on: Vec<FailOn>,
+    /// With --fail-on: an iteration without a graded run is no failure.
+    #[arg(long, requires = "fail_on")]
+    allow_empty: bool,
+    /// Stamp the report with this time, in seconds since 1970. Default: SOURCE_DATE_EPOCH, else no stamp.
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    generated_at: Option<i64>,
+}
+
+fn decimal(text: &str) -> Result<Rational, String> {
+    rational::parse_decimal(text).ok_or_else(|| "not a number".to_owned())
+}
+
+impl ForgeArguments {
+    /// The first flag that was given, for iterations where none applies.
+    pub fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            ("--skill-name", self.skill_name.is_some()),
+            ("--previous", self.previous.is_some()),
+            ("--thresholds", self.thresholds.is_some()),
+            ("--min-pass-rate", self.min_pass_rate.is_some()),
+            ("--max-avg-tokens", self.max_avg_tokens.is_some()),
+            ("--max-avg-duration-seconds", self.max_avg_duration_seconds.is_some()),
+            ("--min-improvement-ratio", self.min_improvement_ratio.is_some()),
+            ("--fail-on", !self.fail_on.is_empty()),
+            ("--generated-at", self.generated_at.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+    }
+
+    /// Whether a failure is asked for that needs an earlier iteration, and none is named.
+    pub fn lacks_previous(&self) -> bool {
+        self.fail_on.contains(&FailOn::Regressions) && self.previous.is_none()
+    }
+
+    /// Whether findings decide the exit code.
+    pub fn is_gated(&self) -> bool {
+        !self.fail_on.is_empty()
+    }
+
+    fn config(&self) -> Result<BenchmarkConfig, String> {
+        let mut config = match &self.thresholds {
+            Some(path) => BenchmarkConfig::read(path).map_err(|error| error.to_string())?,
+            None => BenchmarkConfig::default(),
+        };
+        config.thresholds = config.thresholds.overridden_by(ThresholdValues {
+            min_pass_rate: self.min_pass_rate.clone(),
+            max_avg_tokens: self.max_avg_tokens.clone(),
+            max_avg_duration_seconds: self.max_avg_duration_seconds.clone(),
+            min_improvement_ratio: self.min_improvement_ratio.clone(),
+        });
+        Ok(config)
+    }
+
+    fn generated_at(&self) -> Result<Option<i64>, String> {
+        let text = match (self.generated_at, std::env::var("SOURCE_DATE_EPOCH")) {
+            (Some(seconds), _) => return in_calendar(seconds).map(Some),
+            (None, Ok(text)) if !text.is_empty() => text,
+            (None, _) => return Ok(None),
+        };
+        let seconds = text.parse().map_err(|_| format!("SOURCE_DATE_EPOCH is no whole number of seconds: {text:?}"))?;
+        in_calendar(seconds).map(Some)
+    }
+
+    fn skill_name(&self, config: &BenchmarkConfig, root: &Path) -> String {
+        let named = self.skill_name.as_ref().or(config.skill_name.as_ref());
+        named.cloned().unwrap_or_else(|| {
+            let directory = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+            skill_name(&directory)
+        })
+    }
+
+    /// The folder of the earlier iteration; `None` when none is asked for, or none is found by its number.
+    fn previous(&self, root: &Path, quiet: bool) -> Option<PathBuf> {
+        let named = self.previous.as_ref()?;
+        if named.as_os_str() != "auto" {
+            return Some(named.clone());
+        }
+        let name = number_of(root).and_then(|number| number.checked_sub(1)).map(|number| format!("iteration-{number}"));
+        let beside = name.map(|name| match root.file_name() {
+            Some(_) => root.with_file_name(name),
+            None => root.join("..").join(name),
+        });
+        let found = beside.filter(|path| path.is_dir());
+        if found.is_none() && !quiet {
+            warn_line("WARN previous_missing: there is no iteration with the number before; nothing is compared");
+        }
+        found
+    }
+}
+
+/// A moment that a date with four digits of a year can name.
+fn in_calendar(seconds: i64) -> Result<i64, String> {
+    if (-62_135_596_800..253_402_300_800).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err(format!("no date has the time {seconds}; it is in seconds since 1970"))
+    }
+}
+
+/// Reports the aggregate of the pipeline's own script.
+pub fn upstream(arguments: &ReportArguments, limits: &Limits) -> Result<ExitCode, String> {
+    let forge = &arguments.forge;
+    let config = forge.config()?;
+    let read = |path: &Path| UpstreamIteration::read(path, limits).map_err(|error| error.to_string());
+    let warn = |note: &str| {
+        if !arguments.quiet {
+            warn_line(&format!("WARN: {note}"));
+        }
+    };
+    let iteration = read(&arguments.iteration)?;
+    iteration.notes.iter().take(super::WARNINGS_SHOWN).for_each(|note| warn(note));
+    let previous = match forge.previous(&arguments.iteration, arguments.quiet) {
+        None => None,
+        Some(path) => match PreviousBenchmark::read(&path, limits).map_err(|error| error.to_string())? {
+            Some(previous) => Some(previous),
+            None => {
+                let note = "has no benchmark.json; compared with what it would hold";
+                warn(&format!("{} {note}", path.display()));
+                UpstreamBenchmark::of(&read(&path)?, None).as_previous()
+            }
+        },
+    };
+    let benchmark = UpstreamBenchmark::of(&iteration, previous.as_ref());
+    if !benchmark.is_finite() {
+        return Err(format!(
+            "{}: recorded numbers are so large that their mean is no number; the upstream aggregator would write what is \
+             no JSON",
+            arguments.iteration.display()
+        ));
+    }
+    let name = forge.skill_name(&config, &arguments.iteration);
+    let generated_at = forge.generated_at()?;
+    put(arguments, |writer| write_upstream(writer, &name, generated_at, &benchmark))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reports the corrected reading.
+pub fn corrected(arguments: &ReportArguments, workspace: &Workspace, limits: &Limits) -> Result<ExitCode, String> {
+    let forge = &arguments.forge;
+    let config = forge.config()?;
+    let generated_at = forge.generated_at()?;
+    let reading = read_forge(workspace).map_err(|error| error.to_string())?;
+    if !arguments.quiet {
+        warn(&reading);
+    }
+    let iteration = &reading.iteration;
+    let comparison = match forge.previous(workspace.root(), arguments.quiet) {
+        None => None,
+        Some(path) => Some(IterationComparison::of(iteration, &previous_iteration(&path, limits)?)),
+    };
+    let (alpha_and_lift, name) = (Thresholds::default(), forge.skill_name(&config, workspace.root()));
+    let lift = ForgeLift::of(iteration, &alpha_and_lift);
+    let patterns = Patterns::of(iteration, &alpha_and_lift);
+    let thresholds = ThresholdResults::of(&config.thresholds, iteration, &lift);
+    let view = ForgeView {
+        skill_name: &name,
+        generated_at,
+        trials_requested: config.trials_per_eval,
+        baseline_type: config.baseline_type.as_deref(),
+        iteration,
+        lift: &lift,
+        patterns: &patterns,
+        thresholds: &thresholds,
+        comparison: comparison.as_ref(),
+    };
+    match arguments.format {
+        Format::Json => put(arguments, |writer| write_json(writer, &view))?,
+        Format::Markdown | Format::UpstreamJson => {
+            let text = markdown(&view);
+            put(arguments, |writer| writer.write_all(text.as_bytes()))?;
+        }
+    }
+    Ok(gate(forge, iteration, &thresholds, comparison.as_ref()))
+}
+
+fn previous_iteration(path: &Path, limits: &Limits) -> Result<ForgeIteration, String> {
+    let failed = |error: String| format!("the earlier iteration cannot be read: {error}");
+    let workspace = open_iteration(path, *limits).map_err(failed)?;
+    Ok(read_forge(&workspace).map_err(|error| failed(error.to_string()))?.iteration)
+}
+
+fn put(arguments: &ReportArguments, write: impl Fn(&mut dyn Write) -> std::io::Result<()>) -> Result<(), String> {
+    emit(None, &write)?;
+    if let Some(path) = &arguments.output {
+        emit(Some(path), &write)?;
+        arguments.say_written(path);
+    }
+    Ok(())
+}
+
+fn warn(reading: &ForgeReading) {
+    if reading.iteration.is_empty() {
+        warn_line("WARN nothing_graded: no run of this iteration has a verdict that counts");
+    }
+    for arm in &reading.other_arms {
+        warn_line(&format!("WARN unknown_arm: runs of {arm} are neither with the skill nor the baseline; not read"));
+    }
+    for warning in reading.warnings.iter().take(super::WARNINGS_SHOWN) {
+        warn_line(&format!("WARN {}: {warning}", warning.code.code()));
+    }
+    if reading.warnings.len() > super::WARNINGS_SHOWN {
+        warn_line(&format!("WARN: … and {} more", reading.warnings.len() - super::WARNINGS_SHOWN));
+    }
+}
+
+/// The exit code that the user asked for.
+fn gate(
+    arguments: &ForgeArguments,
+    iteration: &ForgeIteration,
+    thresholds: &ThresholdResults,
+    comparison: Option<&IterationComparison>,
+) -> ExitCode {
+    if arguments.fail_on.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    if iteration.is_empty() {
+        return if arguments.allow_empty {
+            ExitCode::SUCCESS
+        } else {
+            fail("nothing was graded (--allow-empty accepts that)")
+        };
+    }
+    let mut code = ExitCode::SUCCESS;
+    for what in &arguments.fail_on {
+        let found = match what {
+            FailOn::Thresholds => match thresholds.verdict() {
+                Some(true) => None,
+                Some(false) => Some("a threshold is not met"),
+                None if thresholds.results.is_empty() => Some("no threshold is given (--thresholds)"),
+                None => Some("a threshold cannot be decided"),
+            },
+            FailOn::Incomplete => iteration.incomplete().next().map(|_| "the iteration is incomplete"),
+            FailOn::Regressions => {
+                let regressed = comparison.is_some_and(|comparison| !comparison.regressions.is_empty());
+                regressed.then_some("an eval that passed before fails now")
+            }
+        };
+        if let Some(found) = found {
+            code = fail(found);
+        }
+    }
+    code
+}

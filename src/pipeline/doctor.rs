@@ -1,0 +1,267 @@
+//! What a path is: which format, what was understood, what was not, and what to do next.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use super::evaluate::FrameChoice;
+use super::input::Input;
+use super::workspace::{TreeCases, WorkspaceRequest, evaluate_workspace};
+use crate::analyze::benchmark_file::CheckedBenchmark;
+use crate::analyze::diagnosis::{ArmFacts, Diagnosis, Finding, Subject, WorkspaceFacts};
+use crate::analyze::{AnalysisOptions, analyze};
+use crate::report::RowWriter;
+use crate::runs::claims::{self, ClaimsError};
+use crate::runs::index::shown_path;
+use crate::runs::workspace::{Workspace, WorkspaceOptions, read_verdicts};
+use crate::runs::{LayoutError, Limits};
+use crate::suite::{AssertionClass, Diagnostics, Dialect, Level, LoadOptions, Suite, load};
+
+/// Why nothing can be said of a path.
+#[derive(Debug)]
+pub enum DoctorError {
+    /// Each a line for people.
+    Refused(Vec<String>),
+    /// A suite with errors.
+    Suite(Box<Diagnostics>),
+}
+
+/// Examples that are kept of each kind of oddity.
+const KEPT: usize = 5;
+
+/// Says what is at a path.
+///
+/// # Errors
+/// A path that is nothing that can be read, with what was tried.
+pub fn diagnose(path: &Path, options: WorkspaceOptions) -> Result<Diagnosis, DoctorError> {
+    if path.is_dir() { diagnose_folder(path, options) } else { diagnose_file(path, &options.limits) }
+}
+
+fn diagnose_file(path: &Path, limits: &Limits) -> Result<Diagnosis, DoctorError> {
+    let shown = shown_path(path);
+    let loaded = load(path, &LoadOptions { max_bytes: limits.output_bytes, ..LoadOptions::default() });
+    if let Some(suite) = loaded.suite {
+        let next = next_for_suite(&shown, &suite);
+        let findings = findings_of(&loaded.diagnostics);
+        return Ok(Diagnosis { path: shown, subject: Subject::Suite(Box::new(suite)), findings, next });
+    }
+    let read = claims::ReadOptions { bytes: limits.output_bytes, ..claims::ReadOptions::default() };
+    let refusal = match claims::load(path, &read) {
+        Ok(claims) => {
+            let findings = claims
+                .notes
+                .iter()
+                .map(|note| Finding {
+                    code: note.code.code(),
+                    count: note.count,
+                    examples: vec![example(&note.pointer, &note.detail)],
+                })
+                .collect();
+            let next = vec![format!("skill-lift diff OLD {shown}")];
+            return Ok(Diagnosis { path: shown, subject: Subject::Results(Box::new(claims)), findings, next });
+        }
+        Err(error) => error,
+    };
+    if let Some(document) = read_verdicts(path, limits.sidecar_bytes) {
+        let folder = path.parent().map_or_else(|| ".".to_owned(), shown_path);
+        let next = vec![format!("skill-lift doctor {folder}")];
+        return Ok(Diagnosis { path: shown, subject: Subject::Verdicts(document), findings: Vec::new(), next });
+    }
+    Err(match refusal {
+        // a suite with errors says more than what it would lack as something else
+        ClaimsError::NotResults(_) | ClaimsError::NotAnObject(_) if is_meant_as_suite(&loaded.diagnostics) => {
+            DoctorError::Suite(Box::new(loaded.diagnostics))
+        }
+        ClaimsError::NotResults(_) | ClaimsError::NotAnObject(_) => DoctorError::Refused(vec![
+            format!("{shown} is no suite: no case has a prompt"),
+            format!("{shown} {refusal}"),
+            format!("{shown} holds no list of verdicts: `expectations` or `assertions`, each with a text and `passed`"),
+        ]),
+        other => DoctorError::Refused(vec![format!("{shown} {other}")]),
+    })
+}
+
+/// Whether a file that is refused as a suite was meant to be one: something is wrong inside of its cases, or two keys
+/// say the same.
+fn is_meant_as_suite(diagnostics: &Diagnostics) -> bool {
+    let about_the_whole = ["version-form", "top-level-shape", "not_an_eval_suite", "empty-skill-path"];
+    diagnostics.all().iter().any(|found| found.level == Level::Error && !about_the_whole.contains(&found.rule))
+}
+
+fn diagnose_folder(path: &Path, options: WorkspaceOptions) -> Result<Diagnosis, DoctorError> {
+    let shown = shown_path(path);
+    let refused = |errors: Vec<LayoutError>| DoctorError::Refused(errors.iter().map(ToString::to_string).collect());
+    let input = match (Input::of_workspace(path, options), suites_below(path).first()) {
+        (Ok(input), _) => input,
+        (Err(_), Some(suite)) => return diagnose_file(Path::new(suite), &options.limits),
+        (Err(errors), None) => return Err(refused(errors)),
+    };
+    let Input::Workspace { workspace, suite, .. } = &input else {
+        return Err(DoctorError::Refused(vec![format!("{shown} is no workspace")]));
+    };
+    let (facts, findings) = facts(&input, workspace, suite).map_err(|message| DoctorError::Refused(vec![message]))?;
+    let next = next_for_workspace(&facts, workspace);
+    Ok(Diagnosis { path: shown, subject: Subject::Workspace(Box::new(facts)), findings, next })
+}
+
+/// Rows that nobody reads.
+struct Discarded;
+
+impl RowWriter for Discarded {
+    fn push(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn facts(input: &Input, workspace: &Workspace, suite: &Suite) -> Result<(WorkspaceFacts, Vec<Finding>), String> {
+    let request = WorkspaceRequest {
+        workspace,
+        suite,
+        cases: TreeCases::of_tree(&suite.cases),
+        variants: &[],
+        strict_evidence: false,
+        evidence_characters: 0,
+        frames: FrameChoice::Runs,
+        regrade: None,
+        progress: None,
+    };
+    let (evaluated, variants) = evaluate_workspace(&request, &mut Discarded).map_err(|error| error.to_string())?;
+    let frames = evaluated.frames.ok_or("the runs were not collected")?;
+    let options = AnalysisOptions { baseline: input.baseline(&variants), ..AnalysisOptions::default() };
+    let analysis = analyze(&frames, &variants, &options).map_err(|error| error.to_string())?;
+    let mut arms: BTreeMap<u32, ArmFacts> = BTreeMap::new();
+    for run in &analysis.table.runs {
+        let arm = arms.entry(run.order.variant).or_default();
+        arm.runs += 1;
+        arm.scored += usize::from(run.scorable);
+    }
+    let assertions = || suite.cases.iter().flat_map(|case| &case.assertions);
+    let offline = assertions().filter(|assertion| assertion.class() == AssertionClass::Deterministic).count();
+    let stored = evaluated.stored.filter(|_| workspace.has_verdicts());
+    let benchmark_file = stored.as_ref().and_then(|stored| input.check_benchmark(&analysis, stored));
+    let mut findings: Vec<Finding> = evaluated
+        .warnings
+        .kinds()
+        .map(|(code, count, kept)| Finding {
+            code: code.code(),
+            count,
+            examples: kept.iter().map(ToString::to_string).collect(),
+        })
+        .collect();
+    findings.extend(benchmark_file.as_ref().map(findings_of_benchmark).unwrap_or_default());
+    let facts = WorkspaceFacts {
+        dialect: workspace.kind.into(),
+        root: workspace.shown_root().to_owned(),
+        evals: workspace.evals.len(),
+        arms: arms.into_iter().map(|(arm, facts)| (analysis.table.variant(arm).to_owned(), facts)).collect(),
+        sanity: stored.is_some().then_some(analysis.sanity),
+        stored,
+        offline_assertions: (offline, assertions().count()),
+        paired_cases: analysis.inference.by_case.iter().filter(|case| case.rates.is_some()).count(),
+        lift: analysis.inference.overall.test.estimate.clone(),
+        benchmark_file,
+    };
+    Ok((facts, findings))
+}
+
+fn findings_of_benchmark(checked: &CheckedBenchmark) -> Vec<Finding> {
+    let mut by_code: BTreeMap<&'static str, Finding> = BTreeMap::new();
+    if let Err(problem) = &checked.claims {
+        let examples = vec![format!("{}: {problem}", checked.file)];
+        by_code.insert("benchmark_unreadable", Finding { code: "benchmark_unreadable", count: 1, examples });
+    }
+    for found in &checked.contradictions {
+        let code = found.code.code();
+        let finding = by_code.entry(code).or_insert(Finding { code, count: 0, examples: Vec::new() });
+        finding.count += 1;
+        if finding.examples.len() < KEPT {
+            let text = format!(
+                "{}: {}: it states {}, the verdicts say {}",
+                checked.file, found.subject, found.claimed, found.found
+            );
+            finding.examples.push(text);
+        }
+    }
+    by_code.into_values().collect()
+}
+
+fn findings_of(diagnostics: &Diagnostics) -> Vec<Finding> {
+    let mut by_code: BTreeMap<&'static str, Finding> = BTreeMap::new();
+    for found in diagnostics.all().iter().filter(|found| found.level != Level::Note) {
+        let finding = by_code.entry(found.rule).or_insert(Finding { code: found.rule, count: 0, examples: Vec::new() });
+        finding.count += 1;
+        if finding.examples.len() < KEPT {
+            finding.examples.push(found.line());
+        }
+    }
+    by_code.into_values().collect()
+}
+
+fn next_for_suite(path: &str, suite: &Suite) -> Vec<String> {
+    let validate = format!("skill-lift validate {path}");
+    if suite.cases.iter().all(|case| case.is_trigger()) {
+        return vec![validate];
+    }
+    vec![validate, format!("skill-lift benchmark {path} --runs RUNS")]
+}
+
+fn next_for_workspace(facts: &WorkspaceFacts, workspace: &Workspace) -> Vec<String> {
+    let root = &facts.root;
+    let mut next = match suites_above(workspace.root()) {
+        Some(suite) => vec![format!("skill-lift benchmark {suite} --runs {root}")],
+        None => Vec::new(),
+    };
+    // without verdicts and without assertions there is nothing to grade by
+    if facts.stored.is_some() || facts.offline_assertions.1 > 0 {
+        next.insert(0, format!("skill-lift benchmark {root}"));
+    } else if next.is_empty() {
+        next.push(format!("skill-lift benchmark SUITE --runs {root}"));
+    }
+    if facts.stored.is_some() && facts.offline_assertions.0 > 0 {
+        next.push(format!("skill-lift benchmark {root} --regrade"));
+    }
+    if facts.dialect != Dialect::SkillCreator {
+        next.push(format!("skill-lift report {root}"));
+    }
+    if let Some(earlier) = workspace.other_iterations.last() {
+        let parent = root.rsplit_once('/').map_or("", |(parent, _)| parent);
+        let earlier = if parent.is_empty() {
+            earlier.clone()
+        } else {
+            format!("{parent}/{}", earlier.rsplit('/').next().unwrap_or(earlier))
+        };
+        next.push(format!("skill-lift diff {earlier} {root}"));
+    }
+    next
+}
+
+/// A place in a file and what is there.
+fn example(pointer: &str, detail: &str) -> String {
+    [pointer, detail].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
+}
+
+/// The suite of an iteration: beside it or a few folders up.
+fn suites_above(root: &Path) -> Option<String> {
+    let folders = root.ancestors().skip(1).take(SUITE_DISTANCE).filter(|folder| !folder.as_os_str().is_empty());
+    folders.flat_map(suites_below).next()
+}
+
+/// Folders above an iteration in which its suite is looked for.
+const SUITE_DISTANCE: usize = 4;
+
+/// Names of suites.
+const SUITE_NAMES: [&str; 2] = ["shared-benchmark.json", "evals.json"];
+
+/// Folders that are looked into for suites; in a folder with more nobody looks for one.
+const SUITE_FOLDERS: usize = 1_000;
+
+/// Suites where people keep them: in `evals`, in the folder itself, in another folder below it.
+fn suites_below(path: &Path) -> Vec<String> {
+    let mut folders = vec![path.join("evals"), path.to_owned()];
+    let entries = std::fs::read_dir(path).into_iter().flatten().take(SUITE_FOLDERS).filter_map(Result::ok);
+    let mut others: Vec<_> = entries.map(|entry| entry.path()).filter(|folder| folder.is_dir()).collect();
+    others.sort();
+    folders.extend(others);
+    let files = folders.iter().flat_map(|folder| SUITE_NAMES.map(|name| folder.join(name)));
+    files.filter(|path| path.is_file()).map(|path| shown_path(&path)).collect()
+}

@@ -1,0 +1,238 @@
+//! Sections that the runner itself does not write: the paired lift, more checks, weighted scores, metrics over scored runs.
+
+use skill_lift_contract::UnscoredReason;
+use skill_lift_stats::minimum_cases;
+use skill_lift_stats::verdict::TooFewReason;
+
+use super::format::{difference, label, listed, metric, percent_of, plain, table};
+use super::markdown::{NAMED, section};
+use crate::analyze::skill_eval::{ArmContrast, Corrected, EvalReading, IncompleteRun, UnpairedCell};
+use crate::report::{numbers, words};
+use crate::runs::skill_eval::{GraderState, ReadingNote, RunPlace, RunStatus, arm_rank};
+
+/// The sections, as far as there is something to say.
+pub fn additions(corrected: &Corrected) -> Vec<Vec<String>> {
+    let mut sections = Vec::new();
+    match &corrected.headline {
+        Some(contrast) => sections.push(section("Lift over paired evals", lift(contrast, corrected))),
+        None if corrected.configurations.len() == 1 => sections.push(section(
+            "Lift over paired evals",
+            vec!["There is one configuration: nothing to compare it with.".to_owned()],
+        )),
+        None => {}
+    }
+    for contrast in &corrected.others {
+        let title = format!("{} against {}", plain(&contrast.candidate), plain(&contrast.baseline));
+        sections.push(section(&title, lift(contrast, corrected)));
+    }
+    let checks = checks(corrected);
+    if !checks.is_empty() {
+        sections.push(section("More checks", checks));
+    }
+    sections.extend(weighted(corrected));
+    sections.extend(metrics(corrected));
+    sections
+}
+
+/// Smallest number of evals of which an outcome could settle anything.
+pub fn fewest_evals(contrast: &ArmContrast) -> usize {
+    minimum_cases(contrast.inference.thresholds.alpha()).unwrap_or(usize::MAX)
+}
+
+fn lift(contrast: &ArmContrast, corrected: &Corrected) -> Vec<String> {
+    let inference = &contrast.inference;
+    let overall = &inference.overall;
+    let fewest = fewest_evals(contrast);
+    let headline = words::headline(inference, fewest);
+    let skill_arms = arm_rank(&contrast.candidate) < 2 && arm_rank(&contrast.baseline) < 2;
+    let mut lines = Vec::new();
+    if skill_arms {
+        lines.push(format!("**{}** {}", headline.text, headline.note).trim_end().to_owned());
+        lines.push(String::new());
+    }
+    lines.push(format!(
+        "{} against {}, each eval's runs averaged first; only evals count whose verdicts are complete in both.",
+        plain(&contrast.candidate),
+        plain(&contrast.baseline)
+    ));
+    lines.push(String::new());
+    if let Some(estimate) = &overall.test.estimate {
+        let evals = numbers::counted(overall.test.n, "eval", "evals");
+        lines.push(format!("- Lift: {} over {evals}", numbers::points(estimate)));
+        lines.push(match &overall.interval {
+            Ok(interval) => {
+                format!(
+                    "- {}: {} (the lift of such evals may lie anywhere in it)",
+                    words::interval_name(inference),
+                    numbers::interval(interval.lower, interval.upper)
+                )
+            }
+            Err(reason) => {
+                format!("- {}: none ({})", words::interval_name(inference), reason.as_str().replace('_', " "))
+            }
+        });
+        let alpha = skill_lift_stats::rational::to_f64(inference.thresholds.alpha());
+        let p = overall.test.p_two_sided;
+        let odds = match words::odds_text(p) {
+            text if text.is_empty() => "Chance alone explains such a result just as well.".to_owned(),
+            text => text,
+        };
+        lines.push(format!("- Chance: {} (exact paired test). {odds}", numbers::p_text(p, alpha)));
+        // the headline says it already when there are too few evals for any answer
+        if !overall.verdict.reasons.contains(&TooFewReason::Structural) {
+            lines.push(format!("- Next: {}", words::next_step(inference, fewest)));
+        }
+    }
+    if contrast.single_runs {
+        lines.push(
+            "- Each of them has one scored run in each configuration: how much runs of one eval vary is unknown."
+                .to_owned(),
+        );
+    }
+    if !contrast.unpaired.is_empty() {
+        let names: Vec<String> = contrast.unpaired.iter().map(|id| plain(id)).collect();
+        lines.push(format!("- Not compared: {}", listed(&names, NAMED)));
+    }
+    if !contrast.paired.is_empty() {
+        lines.push(String::new());
+        lines.extend(rates(contrast, corrected));
+    }
+    lines
+}
+
+fn rates(contrast: &ArmContrast, corrected: &Corrected) -> Vec<String> {
+    let head = ["Eval", &plain(&contrast.candidate), &plain(&contrast.baseline), "Difference"];
+    let row = |eval: &EvalReading| {
+        let (candidate, baseline) = (eval.rate(&contrast.candidate)?, eval.rate(&contrast.baseline)?);
+        Some(vec![
+            format!("{} {}", plain(&eval.id), plain(&eval.name)),
+            percent_of(Some(candidate)),
+            percent_of(Some(baseline)),
+            numbers::points(&(candidate - baseline)),
+        ])
+    };
+    let paired: std::collections::HashSet<&String> = contrast.paired.iter().collect();
+    let rows = corrected.evals.iter().filter(|eval| paired.contains(&eval.id)).filter_map(row);
+    table(head.map(str::to_owned).to_vec(), rows)
+}
+
+fn run_name(place: &RunPlace) -> String {
+    format!("{}/{} run {}", plain(&place.eval_id), plain(&place.configuration), place.run_number)
+}
+
+fn checks(corrected: &Corrected) -> Vec<String> {
+    let checks = &corrected.checks;
+    let mut lines = Vec::new();
+    let mut kind = |text: &str, entries: Vec<String>| {
+        if !entries.is_empty() {
+            lines.push(format!("- {text}: {}", listed(&entries, NAMED)));
+        }
+    };
+    kind("Incomplete verdicts", checks.incomplete_verdicts.iter().map(incomplete).collect());
+    let nothing = checks.no_assertions.iter();
+    let nothing = nothing.map(|(id, runs)| format!("{} ({})", plain(id), numbers::counted(*runs, "run", "runs")));
+    kind("Evals with nothing to check", nothing.collect());
+    kind("Cells without a scored run", checks.unpaired_cells.iter().map(unpaired).collect());
+    kind("Missing runs", corrected.missing.iter().map(run_name).collect());
+    let suspect = corrected.runs.iter().filter(|run| run.status == RunStatus::Suspect);
+    kind("Not scored, no record and nothing judged", suspect.map(|run| run_name(&run.place)).collect());
+    let without = corrected.runs.iter().filter(|run| run.without_record && run.status == RunStatus::Ok);
+    kind("Scored from verdicts alone, the record is missing", without.map(|run| run_name(&run.place)).collect());
+    let odd = corrected.runs.iter().filter(|run| run.notes.contains(&ReadingNote::OddIds));
+    kind(
+        "Verdict ids not written as whole numbers, read for the paired lift but not for the raw rates",
+        odd.map(|run| run_name(&run.place)).collect(),
+    );
+    let unknown = checks.source_fixture_unknown.iter().map(|error| plain(error));
+    kind("Whether the input files were changed is unknown", unknown.collect());
+    lines
+}
+
+fn incomplete(run: &IncompleteRun) -> String {
+    let what = match &run.state {
+        GraderState::IncompleteVerdicts { missing } => {
+            let ids: Vec<String> = missing.iter().map(ToString::to_string).collect();
+            let ids = if ids.len() > NAMED { listed(&ids, NAMED) } else { ids.join(", ") };
+            let word = if missing.len() == 1 { "assertion" } else { "assertions" };
+            format!("no verdict on {word} {ids}, counted as failed in the raw rates, left out of the paired lift")
+        }
+        GraderState::GraderConflict => "verdicts contradict each other".to_owned(),
+        _ => "no verdict on any assertion".to_owned(),
+    };
+    format!("{} ({what})", run_name(&run.place))
+}
+
+fn unpaired(cell: &UnpairedCell) -> String {
+    let reason = |(reason, count): (&UnscoredReason, &usize)| {
+        let words = words::unscored_reason(reason.code());
+        if *count > 1 { format!("{words}, {count} runs") } else { words }
+    };
+    let reasons: Vec<String> = cell.reasons.iter().map(reason).collect();
+    format!("{}/{} ({})", plain(&cell.eval_id), plain(&cell.configuration), reasons.join(", "))
+}
+
+fn weighted(corrected: &Corrected) -> Option<Vec<String>> {
+    let mark = corrected.pass_threshold.as_ref();
+    let rows: Vec<Vec<String>> = corrected
+        .runs
+        .iter()
+        .filter_map(|run| {
+            let weighted = run.weighted.as_ref()?;
+            let mut cells = vec![
+                plain(&run.place.eval_id),
+                plain(&run.place.configuration),
+                run.place.run_number.to_string(),
+                percent_of(Some(&weighted.score)),
+            ];
+            cells.extend(weighted.meets_threshold.map(|meets| if meets { "yes" } else { "no" }.to_owned()));
+            Some(cells)
+        })
+        .collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let mut head: Vec<String> = ["Eval", "Configuration", "Run", "Score"].map(str::to_owned).to_vec();
+    head.extend(mark.map(|mark| format!("Reaches {}", percent_of(Some(mark)))));
+    let mut lines = vec![
+        "The suite's weights applied to the scored runs. The lift above does not use them.".to_owned(),
+        String::new(),
+    ];
+    lines.extend(table(head, rows));
+    Some(section("Weighted scores", lines))
+}
+
+fn metrics(corrected: &Corrected) -> Option<Vec<String>> {
+    let has_values = |reading: &crate::analyze::skill_eval::MetricReading| {
+        reading.scored.iter().any(|(_, summary)| summary.mean.is_some())
+    };
+    if !corrected.metrics.iter().any(has_values) {
+        return None;
+    }
+    let mut order: Vec<&String> = corrected.configurations.iter().collect();
+    order.sort_by(|a, b| arm_rank(a).cmp(&arm_rank(b)).then_with(|| a.cmp(b)));
+    let mut head = vec!["Metric".to_owned()];
+    head.extend(order.iter().map(|name| plain(name)));
+    head.extend(corrected.headline.as_ref().map(|_| "Paired difference".to_owned()));
+    let rows = corrected.metrics.iter().filter(|reading| has_values(reading)).map(|reading| {
+        let mut cells = vec![label(reading.kind).to_owned()];
+        let summary = |name: &&String| reading.scored.iter().find(|(other, _)| other == *name);
+        cells.extend(order.iter().filter_map(summary).map(|(_, summary)| plain(&metric(reading.kind, summary))));
+        if corrected.headline.is_some() {
+            cells.push(reading.paired.map_or_else(
+                || "n/a".to_owned(),
+                |paired| {
+                    let evals = numbers::counted(paired.evals, "eval", "evals");
+                    format!("{} ({evals})", difference(reading.kind, Some(paired.mean_delta)))
+                },
+            ));
+        }
+        cells
+    });
+    let mut lines = vec![
+        "Only runs with complete verdicts; the difference only over evals that have the metric in both configurations."
+            .to_owned(),
+        String::new(),
+    ];
+    lines.extend(table(head, rows));
+    Some(section("Metrics over scored runs", lines))
+}

@@ -1,0 +1,160 @@
+//! The configuration of a benchmark: what its author demands of the skill, and how many trials were asked for.
+
+use std::fs;
+use std::path::Path;
+
+use skill_lift_stats::rational::{self, Rational};
+
+use crate::json::{Limits as JsonLimits, Node, parse};
+use crate::runs::directory::plain_message;
+use crate::runs::index::shown_path;
+
+/// Why a configuration cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: {problem}")]
+pub struct ConfigError {
+    /// The file.
+    pub path: String,
+    /// What is wrong.
+    pub problem: String,
+}
+
+/// What is demanded of the arm with the skill; equality satisfies.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ThresholdValues {
+    /// Smallest pass rate.
+    pub min_pass_rate: Option<Rational>,
+    /// Most tokens in the mean.
+    pub max_avg_tokens: Option<Rational>,
+    /// Most seconds in the mean.
+    pub max_avg_duration_seconds: Option<Rational>,
+    /// Smallest ratio of the pass rates with and without the skill.
+    pub min_improvement_ratio: Option<Rational>,
+}
+
+impl ThresholdValues {
+    /// These, with those that `over` has in their place.
+    pub fn overridden_by(self, over: Self) -> Self {
+        Self {
+            min_pass_rate: over.min_pass_rate.or(self.min_pass_rate),
+            max_avg_tokens: over.max_avg_tokens.or(self.max_avg_tokens),
+            max_avg_duration_seconds: over.max_avg_duration_seconds.or(self.max_avg_duration_seconds),
+            min_improvement_ratio: over.min_improvement_ratio.or(self.min_improvement_ratio),
+        }
+    }
+}
+
+/// The configuration of a benchmark.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct BenchmarkConfig {
+    /// The skill.
+    pub skill_name: Option<String>,
+    /// Trials that were asked for of each eval and arm.
+    pub trials_per_eval: Option<u32>,
+    /// What the baseline is.
+    pub baseline_type: Option<String>,
+    /// What is demanded.
+    pub thresholds: ThresholdValues,
+}
+
+/// Largest configuration file.
+const LARGEST: u64 = 1024 * 1024;
+
+impl BenchmarkConfig {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, is no such object, or demands something that is not known.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let failed = |problem: String| ConfigError { path: shown_path(path), problem };
+        let system = |error: std::io::Error| failed(plain_message(&error));
+        let size = fs::metadata(path).map_err(system)?.len();
+        if size > LARGEST {
+            return Err(failed(format!("larger than {LARGEST} bytes")));
+        }
+        let bytes = fs::read(path).map_err(system)?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| failed("not valid UTF-8".to_owned()))?;
+        let document = parse(text, JsonLimits::SIDECAR).map_err(|error| failed(error.to_string()))?;
+        Self::of(&document).map_err(failed)
+    }
+
+    fn of(document: &Node<'_>) -> Result<Self, String> {
+        if document.members().is_none() {
+            return Err("not a JSON object".to_owned());
+        }
+        let thresholds = document.get("thresholds").ok_or("it has no `thresholds`")?;
+        let text = |key: &str| document.get(key).and_then(Node::as_str).map(str::to_owned);
+        let trials_per_eval = match document.get("trials_per_eval") {
+            None => None,
+            Some(trials) => {
+                let whole = trials.as_number().and_then(|number| number.as_i64());
+                let count = whole.and_then(|count| u32::try_from(count).ok()).filter(|count| *count > 0);
+                Some(count.ok_or("`trials_per_eval` is no whole number above 0")?)
+            }
+        };
+        Ok(Self {
+            skill_name: text("skill_name"),
+            trials_per_eval,
+            baseline_type: text("baseline_type"),
+            thresholds: threshold_values(thresholds)?,
+        })
+    }
+}
+
+fn threshold_values(node: &Node<'_>) -> Result<ThresholdValues, String> {
+    let members = node.members().ok_or("`thresholds` is no object")?;
+    let mut values = ThresholdValues::default();
+    for member in members {
+        let place = match member.key.as_ref() {
+            "min_pass_rate" => &mut values.min_pass_rate,
+            "max_avg_tokens" => &mut values.max_avg_tokens,
+            "max_avg_duration_seconds" => &mut values.max_avg_duration_seconds,
+            "min_improvement_ratio" => &mut values.min_improvement_ratio,
+            other => {
+                return Err(format!(
+                    "unknown threshold `{other}`; known are min_pass_rate, max_avg_tokens, max_avg_duration_seconds \
+                     and min_improvement_ratio"
+                ));
+            }
+        };
+        let number = member.value.as_number().and_then(|number| rational::parse_decimal(number.text()));
+        *place = Some(number.ok_or_else(|| format!("the threshold `{}` is no number", member.key))?);
+    }
+    Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(text: &str) -> Result<BenchmarkConfig, String> {
+        BenchmarkConfig::of(&parse(text, JsonLimits::SIDECAR).unwrap())
+    }
+
+    #[test]
+    fn what_is_demanded_is_read_exactly() {
+        let config = config(
+            r#"{"skill_name": "s", "trials_per_eval": 3, "baseline_type": "no_skill", "eval_set_path": "e.json",
+                "thresholds": {"min_pass_rate": 0.8, "max_avg_tokens": 100000}}"#,
+        )
+        .unwrap();
+        assert_eq!((config.skill_name.as_deref(), config.trials_per_eval), (Some("s"), Some(3)));
+        assert_eq!(config.thresholds.min_pass_rate, Some(rational::rate(4, 5)));
+        assert_eq!(config.thresholds.max_avg_tokens, Some(rational::rate(100_000, 1)));
+        assert_eq!(config.thresholds.min_improvement_ratio, None);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_no_silent_pass() {
+        for (text, problem) in [
+            ("[]", "not a JSON object"),
+            ("{}", "no `thresholds`"),
+            (r#"{"thresholds": []}"#, "no object"),
+            (r#"{"thresholds": {"min_passrate": 0.8}}"#, "unknown threshold `min_passrate`"),
+            (r#"{"thresholds": {"min_pass_rate": "0.8"}}"#, "no number"),
+            (r#"{"thresholds": {}, "trials_per_eval": 0}"#, "no whole number above 0"),
+        ] {
+            assert!(config(text).unwrap_err().contains(problem), "{text}");
+        }
+    }
+}
