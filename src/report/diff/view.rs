@@ -1,7 +1,5 @@
 //! What people are told of a comparison, in order, before any output form.
 
-use std::cmp::Ordering;
-
 use skill_lift_stats::rational::Rational;
 
 use super::words;
@@ -63,8 +61,7 @@ pub struct DiffRow {
 impl DiffView {
     /// The view of a comparison.
     pub fn of(diff: &Diff<'_>) -> Self {
-        let mut cells: Vec<&CellChange> = diff.comparison.cells.iter().collect();
-        cells.sort_by(|a, b| worst_first(a, b));
+        let cells = worst_first(&diff.comparison.cells);
         let one_arm = diff.arms.len() == 1;
         let mut leads: Vec<String> = diff
             .arms
@@ -191,9 +188,13 @@ fn rank(cell: &CellChange) -> u8 {
     }
 }
 
-fn worst_first(a: &CellChange, b: &CellChange) -> Ordering {
-    let by_case = || natural_order(&a.case, &b.case).then_with(|| a.variant.cmp(&b.variant));
-    rank(a).cmp(&rank(b)).then_with(|| a.delta().cmp(&b.delta())).then_with(by_case)
+fn worst_first(cells: &[CellChange]) -> Vec<&CellChange> {
+    let mut ranked: Vec<_> = cells.iter().map(|cell| (rank(cell), cell.delta(), cell)).collect();
+    ranked.sort_by(|(a, x, first), (b, y, second)| {
+        let by_case = || natural_order(&first.case, &second.case).then_with(|| first.variant.cmp(&second.variant));
+        a.cmp(b).then_with(|| x.cmp(y)).then_with(by_case)
+    });
+    ranked.into_iter().map(|(_, _, cell)| cell).collect()
 }
 
 fn row(diff: &Diff<'_>, cell: &CellChange, one_arm: bool) -> DiffRow {

@@ -230,7 +230,7 @@ pub fn lift(claims: &Claims) -> ClaimedLift {
 
 /// The pairs of the skill with a control that is not the usual one, and their lift; otherwise as [`lift`].
 pub fn contrast(claims: &Claims, control: Option<Role>) -> ClaimedLift {
-    let is_exact = matches!(claims.form, ClaimForm::OwnReport | ClaimForm::ReferenceReport);
+    let is_exact = matches!(claims.form, ClaimForm::OwnReport | ClaimForm::ReferenceReport | ClaimForm::GradedRuns);
     let compared =
         |row: &&ClaimedRun| row.configuration.role == Role::Treatment || Some(row.configuration.role) == control;
     let scored = claims.rows.iter().filter(|row| is_exact && row.rate.is_scored());

@@ -156,3 +156,56 @@ fn the_same_result_twice_has_no_differences() {
     close(&diff["arms"][WITH]["change"], 0.0);
     close(&diff["arms"][WITH]["test"]["p_two_sided"], 1.0);
 }
+
+#[test]
+fn the_interval_of_a_change_of_lifts_reaches_as_far_as_lifts_do() {
+    let cases = ["a", "b", "c", "d", "e", "f"];
+    let rows = |with, without| {
+        let mut rows = arm(WITH, &cases.map(|case| (case, with)));
+        rows.extend(arm(WITHOUT, &cases.map(|case| (case, without))));
+        report("s", rows)
+    };
+    // from -1 to +1 in every case
+    let diff = compared(&rows("-", "+"), &rows("+", "-"), &[]).json();
+    let common = &diff["lift"]["common"];
+    close(&common["change"], 2.0);
+    assert_eq!(common["interval"]["upper"], 2.0);
+    // half changes: six times 1 and the pads 1 and -1: mean 3/4, squares 7/16 + 49/16, standard error sqrt(3.5/56) = 1/4;
+    // twice 0.75 - 2.570582/4
+    let lower = common["interval"]["lower"].as_f64().unwrap();
+    assert!((lower - 2.0 * (0.75 - 2.570_581_8 / 4.0)).abs() < 1e-6, "{lower}");
+    assert_eq!(common["verdict"]["code"], "helps");
+}
+
+#[test]
+fn models_are_compared_one_by_one_and_averaged_within_their_case() {
+    let rows = |fast: [&str; 2], slow: [&str; 2]| {
+        let mut rows = Vec::new();
+        for (model, verdicts) in [("fast", fast), ("slow", slow)] {
+            for (case, verdicts) in ["a", "b"].iter().zip(verdicts) {
+                let mut row = row(case, WITH, 1, verdicts);
+                row["model"] = json!(model);
+                rows.push(row);
+            }
+        }
+        report("s", rows)
+    };
+    let diff = compared(&rows(["++", "++"], ["--", "++"]), &rows(["+-", "++"], ["++", "--"]), &[]).json();
+    let kind = |case: &str, model: &str| {
+        let cells = diff["cells"].as_array().unwrap();
+        cells.iter().find(|cell| cell["case_id"] == case && cell["model"] == model).unwrap()["change"].clone()
+    };
+    assert_eq!((kind("a", "fast"), kind("a", "slow")), (json!("regressed"), json!("improved")));
+    assert_eq!((kind("b", "fast"), kind("b", "slow")), (json!("same"), json!("regressed")));
+    // a: (1 + 0)/2 then, (1/2 + 1)/2 now; b: 1 then, 1/2 now. Two units, not four.
+    let with = &diff["arms"][WITH];
+    assert_eq!(
+        with["by_case"],
+        json!([
+            {"case_id": "a", "before": 0.5, "after": 0.75},
+            {"case_id": "b", "before": 1.0, "after": 0.5}
+        ])
+    );
+    assert_eq!(with["test"]["n"], 2);
+    close(&with["change"], -0.125);
+}

@@ -102,6 +102,21 @@ fn a_tree_compares_with_its_own_report_as_with_itself() {
 }
 
 #[test]
+fn a_tree_and_a_report_meet_only_when_they_were_graded_alike() {
+    let workspace = Workspace::with_cases(&["a", "b"]);
+    tree(&workspace, "runs", [("a", "yes"), ("b", "no")]);
+    let options = ["--out", "report.json", "--quiet", "--strict", "--unobserved", "exclude", "--alpha", "0.01"];
+    assert_eq!(workspace.on_runs("benchmark", &options).code, 0);
+    let arguments = ["diff", "report.json", "runs", "--suite", "evals/shared-benchmark.json"];
+    let reasons = workspace.run(&arguments).json()["like_for_like"]["reasons"].clone();
+    let reason =
+        |option: &str, before: &str| json!({"code": "option", "option": option, "before": before, "after": null});
+    assert_eq!(reasons, json!([reason("strict", "true"), reason("unobserved", "exclude")]));
+    let alike = [&arguments[..], &["--strict", "--unobserved", "exclude"]].concat();
+    assert_eq!(workspace.run(&alike).json()["like_for_like"]["status"], "yes");
+}
+
+#[test]
 fn a_suite_that_changed_between_the_sides_is_not_like_for_like() {
     let workspace = Workspace::with_cases(&["a", "b"]);
     let suite = std::fs::read_to_string(workspace.path().join("evals/shared-benchmark.json")).unwrap();
