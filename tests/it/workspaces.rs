@@ -29,7 +29,9 @@ impl Workspace {
 }
 
 /// Case, arm, repetition, rate, reasons.
-fn rows(report: &Value) -> Vec<(String, String, u64, Option<f64>, Vec<String>)> {
+type Row = (String, String, u64, Option<f64>, Vec<String>);
+
+fn rows(report: &Value) -> Vec<Row> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let row = |row: &Value| {
         let reasons = row["unscored_reasons"].as_array().unwrap().iter().map(text).collect();
@@ -39,13 +41,7 @@ fn rows(report: &Value) -> Vec<(String, String, u64, Option<f64>, Vec<String>)> 
     report["results"].as_array().unwrap().iter().map(row).collect()
 }
 
-fn row(
-    case: &str,
-    variant: &str,
-    number: u64,
-    rate: Option<f64>,
-    reasons: &[&str],
-) -> (String, String, u64, Option<f64>, Vec<String>) {
+fn row(case: &str, variant: &str, number: u64, rate: Option<f64>, reasons: &[&str]) -> Row {
     (case.to_owned(), variant.to_owned(), number, rate, reasons.iter().map(|reason| (*reason).to_owned()).collect())
 }
 
