@@ -110,6 +110,12 @@ pub struct CaseContrast {
     pub strata: usize,
     /// Both arms; `None` without an eligible pair.
     pub rates: Option<UnitRates>,
+    /// Mean rate of the scored runs of each arm alone, also where no pair counts.
+    pub with_skill_alone: Option<Rational>,
+    /// The same without the skill.
+    pub without_skill_alone: Option<Rational>,
+    /// Whether the skill was not loaded in a run that should have it.
+    pub skill_not_loaded: bool,
     /// Its pairs.
     pub pairing: Diagnostics,
     /// Exact label permutation of its runs, models as strata: valid if repetitions are independent.
@@ -383,6 +389,9 @@ fn by_case(table: &RunTable, pairing: &Pairing, units: &[UnitMeans], thresholds:
                 family: case.family.clone(),
                 strata: of_case.len(),
                 rates: mean_rates(&case.id, &with, &without),
+                with_skill_alone: None,
+                without_skill_alone: None,
+                skill_not_loaded: false,
                 pairing: diagnostics.remove(&position).unwrap_or_default(),
                 within_case: tests.remove(&position).unwrap_or(Err(Withheld::NoEligiblePairs)),
                 p_bh: None,
@@ -395,12 +404,24 @@ fn by_case(table: &RunTable, pairing: &Pairing, units: &[UnitMeans], thresholds:
         .collect();
     classify(&mut cases, thresholds);
     let index: BTreeMap<u32, usize> = cases.iter().enumerate().map(|(index, case)| (case.position, index)).collect();
-    let with_skill = table.variant_position(WITH_SKILL);
+    let arms = [WITH_SKILL, table.baseline.variant()].map(|arm| table.variant_position(arm));
+    let mut alone: BTreeMap<u32, [Vec<Rational>; 2]> = BTreeMap::new();
     for run in table.runs.iter().filter(|run| run.scorable) {
+        let arm = arms.iter().position(|arm| *arm == Some(run.order.variant));
+        let has_skill = arm == Some(0);
+        if let (Some(arm), Some(rate)) = (arm, run.objective) {
+            alone.entry(run.order.case).or_default()[arm].push(rate.value());
+        }
         if let Some(case) = index.get(&run.order.case).and_then(|index| cases.get_mut(*index)) {
-            case.critical_failure |= Some(run.order.variant) == with_skill && !run.critical_failures.is_empty();
+            case.critical_failure |= has_skill && !run.critical_failures.is_empty();
+            case.skill_not_loaded |= has_skill && run.skill_loaded == Some(false);
             case.deferred_gates += run.deferred_gates;
             case.deferred_judgements += run.deferred_judgements;
+        }
+    }
+    for case in &mut cases {
+        if let Some([with, without]) = alone.get(&case.position) {
+            (case.with_skill_alone, case.without_skill_alone) = (rational::mean(with), rational::mean(without));
         }
     }
     cases

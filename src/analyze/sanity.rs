@@ -20,6 +20,8 @@ pub enum SanityKind {
     CandidateBelowBaseline,
     /// A case is scored in one arm only.
     UnpairedCells,
+    /// A grader left assertions out, which count as failed.
+    IncompleteVerdicts,
     /// A run without the skill had it.
     BaselineContaminated,
     /// A run with the skill did not load it.
@@ -30,11 +32,12 @@ pub enum SanityKind {
 
 impl SanityKind {
     /// Every kind, in the order of reports.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::InfrastructureFailures,
         Self::ZeroScoredCells,
         Self::CandidateBelowBaseline,
         Self::UnpairedCells,
+        Self::IncompleteVerdicts,
         Self::BaselineContaminated,
         Self::SkillNotLoaded,
         Self::AssertionCountDiffers,
@@ -47,6 +50,7 @@ impl SanityKind {
             Self::ZeroScoredCells => "zero_scored_cells",
             Self::CandidateBelowBaseline => "candidate_below_baseline",
             Self::UnpairedCells => "unpaired_cells",
+            Self::IncompleteVerdicts => "incomplete_verdicts",
             Self::BaselineContaminated => "baseline_contaminated",
             Self::SkillNotLoaded => "skill_not_loaded",
             Self::AssertionCountDiffers => "assertion_count_differs",
@@ -122,6 +126,9 @@ impl Sanity {
             self.add(SanityKind::InfrastructureFailures, || {
                 format!("{} ({})", run.run_dir, run.unscored_reasons.join(", "))
             });
+        }
+        if run.incomplete_verdicts {
+            self.add(SanityKind::IncompleteVerdicts, || run.run_dir.clone());
         }
         if run.contaminated {
             self.add(SanityKind::BaselineContaminated, || run.run_dir.clone());

@@ -75,6 +75,8 @@ pub struct Run {
     pub contaminated: bool,
     /// Whether the skill was loaded, if somebody says so.
     pub skill_loaded: Option<bool>,
+    /// Whether a stored list of verdicts leaves assertions out that count as failed.
+    pub incomplete_verdicts: bool,
     /// Entries of a stored list of verdicts.
     pub stored_verdicts: Option<u32>,
     /// Gate and critical checks without a judge.
@@ -154,6 +156,7 @@ impl RunTable {
         let reasons = list(column::UNSCORED_REASONS)?;
         let (contaminated, loaded) = (flag(column::CONTAMINATED)?, flag(column::SKILL_LOADED)?);
         let stored_verdicts = number(column::STORED_VERDICTS)?;
+        let incomplete = flag(column::INCOMPLETE_VERDICTS)?;
         let (critical, below) = (list(column::CRITICAL_FAILURES)?, list(column::BELOW_REFERENCE_FLOOR)?);
         let objective = rate(column::OBJECTIVE_PASSED, column::OBJECTIVE_TOTAL)?;
         let process = rate(column::PROCESS_PASSED, column::PROCESS_TOTAL)?;
@@ -204,6 +207,7 @@ impl RunTable {
                 unscored_reasons: texts(&reasons, row),
                 contaminated: contaminated.get(row).unwrap_or_default(),
                 skill_loaded: loaded.get(row),
+                incomplete_verdicts: incomplete.get(row).unwrap_or_default(),
                 stored_verdicts: stored_verdicts.get(row),
                 // a veto makes the objective rate zero even when nothing else counts
                 objective: pass_rate(objective_counts).or_else(|| {

@@ -4,6 +4,7 @@ use polars::prelude::*;
 
 use super::FrameError;
 use super::schema::{assertions, runs};
+use crate::grade::stored::{RunFlag, StoredFacts};
 use crate::grade::{AssertionRow, DeferredJudgement, GradedRun, Rate};
 use crate::suite::{Case, Severity};
 
@@ -48,6 +49,7 @@ struct RunColumns {
     unscored_reasons: Vec<Vec<String>>,
     contaminated: Vec<bool>,
     skill_loaded: Vec<Option<bool>>,
+    incomplete_verdicts: Vec<bool>,
     stored_verdicts: Vec<Option<u32>>,
     vetoed: Vec<bool>,
     critical_failures: Vec<Vec<String>>,
@@ -150,6 +152,8 @@ impl RunColumns {
         self.unscored_reasons.push(run.unscored_reasons.iter().map(|reason| reason.code().to_owned()).collect());
         self.contaminated.push(run.contamination.is_some());
         self.skill_loaded.push(run.skill_loaded);
+        let incomplete = |facts: &StoredFacts| facts.flags.contains(&RunFlag::IncompleteVerdicts);
+        self.incomplete_verdicts.push(run.stored.as_deref().is_some_and(incomplete));
         self.stored_verdicts.push(run.stored.as_ref().map(|_| narrow(run.objective.len())));
         self.vetoed.push(tally.is_vetoed());
         self.critical_failures.push(tally.critical_failures.clone());
@@ -192,6 +196,7 @@ impl RunColumns {
             text_lists(runs::UNSCORED_REASONS, &self.unscored_reasons),
             Column::new(runs::CONTAMINATED.into(), self.contaminated),
             Column::new(runs::SKILL_LOADED.into(), self.skill_loaded),
+            Column::new(runs::INCOMPLETE_VERDICTS.into(), self.incomplete_verdicts),
             Column::new(runs::STORED_VERDICTS.into(), self.stored_verdicts),
             Column::new(runs::VETOED.into(), self.vetoed),
             text_lists(runs::CRITICAL_FAILURES, &self.critical_failures),

@@ -51,6 +51,8 @@ pub mod runs {
     pub const CONTAMINATED: &str = "contaminated";
     /// Whether the skill was loaded; null when nobody says.
     pub const SKILL_LOADED: &str = "skill_loaded";
+    /// Whether a stored list of verdicts leaves assertions out that count as failed.
+    pub const INCOMPLETE_VERDICTS: &str = "incomplete_verdicts";
     /// Entries of a stored list of verdicts, decided or not; null for runs that were graded here.
     pub const STORED_VERDICTS: &str = "stored_verdicts";
     /// Whether a critical check failed: every rate is zero then.

@@ -1,5 +1,7 @@
 //! The view model of a report: what people are told, in order, before any output form.
 
+use std::collections::BTreeMap;
+
 use skill_lift_stats::Withheld;
 use skill_lift_stats::interval::PaddedT;
 use skill_lift_stats::rational::{self, Rational};
@@ -10,7 +12,7 @@ use super::words::{self, Headline, Tone};
 use crate::analyze::Analysis;
 use crate::analyze::inference::{CaseClass, CaseContrast, Inference, Unit, UnitRates};
 use crate::analyze::review::ReviewReason;
-use crate::analyze::table::WITH_SKILL;
+use crate::analyze::table::{RunTable, WITH_SKILL};
 use crate::grade::stored::StoredTree;
 
 /// What a summary shows.
@@ -97,7 +99,11 @@ pub struct CaseRow {
     pub why: String,
 }
 
-const NOT_MEASURED: &str = "not measured";
+/// Why a case that should be looked at may be what it is.
+const SKILL_NOT_LOADED: &str = "skill not loaded";
+
+/// What stands in a table where nothing was measured.
+const NOT_MEASURED: &str = "–";
 
 impl SummaryView {
     /// The view of an analysis; `stored` is what the verdicts add up to, when others gave them.
@@ -133,8 +139,10 @@ impl SummaryView {
                 .review_queue
                 .iter()
                 .map(|item| {
-                    let why: Vec<&str> = item.reasons.iter().map(|reason| reason.code()).collect();
-                    case_row(&inference.by_case[item.case], mark(item.reasons[0]), why.join(", "))
+                    let case = &inference.by_case[item.case];
+                    let mut why: Vec<&str> = item.reasons.iter().map(|reason| reason.code()).collect();
+                    why.extend(case.skill_not_loaded.then_some(SKILL_NOT_LOADED));
+                    case_row(case, mark(item.reasons[0]), why.join(", "))
                 })
                 .collect(),
             cases: cases.into_iter().map(|case| case_row(case, mark_by_delta(delta(case)), why(case))).collect(),
@@ -229,11 +237,13 @@ fn eyes_line(inference: &Inference) -> Option<String> {
 
 /// Who decided, where the verdicts are stored ones.
 fn source(stored: &StoredTree, analysis: &Analysis) -> String {
-    let verdicts = numbers::counted((stored.passed + stored.failed) as usize, "stored verdict", "stored verdicts");
-    let mut text = format!("{verdicts} of another grader, not decided anew.");
-    if stored.undecided > 0 {
-        text.push_str(&format!(" It left {} undecided.", numbers::count(stored.undecided as usize)));
-    }
+    let all = (stored.passed + stored.failed + stored.undecided) as usize;
+    let verdicts = numbers::counted(all, "stored verdict", "stored verdicts");
+    let undecided = match stored.undecided {
+        0 => String::new(),
+        undecided => format!(" ({} of them undecided)", numbers::count(undecided as usize)),
+    };
+    let mut text = format!("{verdicts} of another grader{undecided}, not decided anew.");
     if let Some(regrading) = &stored.regrading {
         let (compared, agreed) = (regrading.compared as usize, regrading.agreed as usize);
         let checks = numbers::counted(compared, "literal check", "literal checks");
@@ -333,8 +343,10 @@ fn case_row(case: &CaseContrast, mark: Mark, why: String) -> CaseRow {
             Some(name) => format!("{} {name}", case.case_id),
             None => case.case_id.clone(),
         },
-        without_skill: text(rates.map(|rates| numbers::percent(&rates.without_skill))),
-        with_skill: text(rates.map(|rates| numbers::percent(&rates.with_skill))),
+        without_skill: text(
+            rates.map(|rates| &rates.without_skill).or(case.without_skill_alone.as_ref()).map(numbers::percent),
+        ),
+        with_skill: text(rates.map(|rates| &rates.with_skill).or(case.with_skill_alone.as_ref()).map(numbers::percent)),
         lift: text(delta.as_ref().map(numbers::whole_points)),
         delta: delta.as_ref().map(rational::to_f64),
         why,
@@ -375,6 +387,20 @@ fn blocked(analysis: &Analysis) -> String {
     )
 }
 
+/// Why runs are not scored, the most frequent reason first.
+fn unscored(table: &RunTable) -> Option<String> {
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    let unscored: Vec<_> = table.runs.iter().filter(|run| !run.scorable).collect();
+    for reason in unscored.iter().flat_map(|run| &run.unscored_reasons) {
+        *reasons.entry(reason).or_default() += 1;
+    }
+    let mut reasons: Vec<(&str, usize)> = reasons.into_iter().collect();
+    reasons.sort_by(|(a, x), (b, y)| y.cmp(x).then_with(|| a.cmp(b)));
+    let named = reasons.iter().map(|(code, count)| format!("{} ({count})", words::unscored_reason(code)));
+    let runs = numbers::counted(unscored.len(), "run is", "runs are");
+    (!unscored.is_empty()).then(|| format!("{runs} not scored: {}.", named.collect::<Vec<_>>().join(", ")))
+}
+
 fn notes(analysis: &Analysis) -> Vec<String> {
     let mut notes = Vec::new();
     let table = &analysis.table;
@@ -389,13 +415,6 @@ fn notes(analysis: &Analysis) -> Vec<String> {
         };
         notes.push(format!("{} {verb} for a judge; {gates}.", numbers::counted(deferred as usize, "check", "checks")));
     }
-    let unsupported = table.runs.iter().filter(|run| run.unscored_reasons.iter().any(|r| r == "unsupported_assertion"));
-    match unsupported.count() {
-        0 => {}
-        count => notes.push(format!(
-            "{} not scored: they have checks that this version does not grade.",
-            numbers::counted(count, "run is", "runs are")
-        )),
-    }
+    notes.extend(unscored(table));
     notes
 }

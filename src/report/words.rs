@@ -55,6 +55,16 @@ pub fn unscored_reason(code: &str) -> String {
         "executor_error" => "the agent failed".to_owned(),
         "output_too_large" => "answer larger than the limit".to_owned(),
         "unsupported_assertion" => "a check that this version does not grade".to_owned(),
+        "runner_error" => "the runner failed".to_owned(),
+        "missing_grading" => "no verdicts".to_owned(),
+        "unreadable_grading" => "unreadable verdicts".to_owned(),
+        "misfiled_grading" => "verdicts of another case or arm".to_owned(),
+        "no_verdicts" => "nothing decided".to_owned(),
+        "grader_timeout" => "the grader timed out".to_owned(),
+        "grader_failed" => "the grader failed".to_owned(),
+        "grader_unparseable" => "no verdicts in the grader's answer".to_owned(),
+        "grader_incomplete" => "no verdict on any assertion".to_owned(),
+        "grader_conflict" => "verdicts that contradict each other".to_owned(),
         other => other.replace('_', " "),
     }
 }
@@ -125,8 +135,9 @@ pub fn headline(inference: &Inference, minimum_cases: usize) -> Headline {
         VerdictCode::TooFewCases | VerdictCode::NothingPaired => {
             if verdict.reasons.contains(&TooFewReason::Structural) {
                 let note = format!(
-                    "{} cannot reach p ≤ {alpha}, whatever they show. Add at least {}.",
+                    "{} cannot reach p ≤ {alpha}, whatever {}. Add at least {}.",
                     units(contrast, k),
+                    if k == 1 { "it shows" } else { "they show" },
                     minimum_cases.saturating_sub(k)
                 );
                 return say("Too few cases to tell.", note, Tone::Neutral);

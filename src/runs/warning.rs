@@ -73,6 +73,12 @@ pub enum WarningCode {
     BenchmarkDisagrees,
     /// A grader left assertions out, which count as failed.
     IncompleteVerdicts,
+    /// Declared inputs had changed when an iteration began, or nobody could say.
+    SourceFixtureDirty,
+    /// Only a part of the suite was run.
+    PartialSuiteSelection,
+    /// The prompt of a case is not the one that its eval was run with.
+    PromptDiffers,
     /// A run without the skill had it.
     BaselineContaminated,
     /// One of several iterations was read.
@@ -119,6 +125,9 @@ impl WarningCode {
             Self::BenchmarkOfAnotherSuite => "benchmark_of_another_suite",
             Self::BenchmarkDisagrees => "benchmark_disagrees",
             Self::IncompleteVerdicts => "incomplete_verdicts",
+            Self::SourceFixtureDirty => "source_fixture_dirty",
+            Self::PartialSuiteSelection => "partial_suite_selection",
+            Self::PromptDiffers => "prompt_differs",
             Self::BaselineContaminated => "baseline_contaminated",
             Self::OtherIterations => "other_iterations",
             Self::RegradeDisagrees => "regrade_disagrees",

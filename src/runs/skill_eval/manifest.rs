@@ -132,7 +132,7 @@ impl SuiteCoverage {
 
 impl Manifest {
     /// Reads the file; unknown keys and members of another type count as absent.
-    pub(super) fn of(node: &Node<'_>) -> Option<Self> {
+    pub(in crate::runs) fn of(node: &Node<'_>) -> Option<Self> {
         node.members()?;
         let fixtures = node.get("source_fixtures_before").or_else(|| node.get("source_fixtures"));
         Some(Self {

@@ -12,7 +12,6 @@ use super::eval::{EvalReading, configuration_first};
 use super::layout::{self, Layout};
 use super::metadata::EvalMetadata;
 use super::root::{FoundEval, FoundKind, Scan, choose_root};
-use crate::json::Item;
 use crate::runs::LayoutError;
 use crate::runs::configuration::{Configuration, Role};
 use crate::runs::directory::RunDirectory;
@@ -20,6 +19,7 @@ use crate::runs::index::{OnDuplicate, listing_error, shown_path};
 use crate::runs::limits::Limits;
 use crate::runs::listing::{EntryKind, Listing};
 use crate::runs::natural::natural_order;
+use crate::runs::skill_eval::Manifest;
 use crate::runs::warning::{RunWarning, WarningCode};
 use crate::suite::Dialect;
 
@@ -154,13 +154,23 @@ impl Workspace {
         let limit = self.options.limits.sidecar_bytes;
         let Ok(bytes) = directory.read(layout::ITERATION_PLAN, limit) else { return };
         self.digests.extend(directory.take_digests());
-        let text = |root: Item<'_, '_>, key: &str| root.get(key).and_then(Item::as_str).map(|text| text.into_owned());
-        let names = |root: Item<'_, '_>| {
-            (text(root, "executor_model").or_else(|| text(root, "model")), text(root, "skill_name"))
+        let plan = document::read(&bytes, |root| Manifest::of(&root.to_node().into_owned()));
+        let Ok(Some(plan)) = plan.map(|reading| reading.value) else { return };
+        let mut warn = |code, message: String| {
+            self.warnings.push(RunWarning { code, path: layout::ITERATION_PLAN.to_owned(), message });
         };
-        if let Ok(reading) = document::read(&bytes, names) {
-            (self.model, self.skill_name) = reading.value;
+        if let Some(fixtures) = plan.fixtures_before.filter(|fixtures| fixtures.dirty) {
+            warn(
+                WarningCode::SourceFixtureDirty,
+                format!("inputs had changed before the first run: {}", fixtures.paths.join(", ")),
+            );
         }
+        if let Some(coverage) = plan.suite_coverage.filter(|coverage| coverage.partial) {
+            let (selected, all) = (coverage.selected_eval_count, coverage.suite_eval_count);
+            warn(WarningCode::PartialSuiteSelection, format!("{selected} of {all} evals were run"));
+        }
+        self.model = plan.executor_model.or(plan.model);
+        self.skill_name = plan.skill_name;
     }
 
     fn name_other_iterations(&mut self) {
