@@ -11,13 +11,14 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use skill_lift_contract::write::AtomicFile;
 
+use super::choices::DialectChoice;
 use super::output::{emit, fail, usage, warn_line};
 use crate::analyze::skill_eval::{Corrected, aggregate, orient};
 use crate::report::numbers;
 use crate::report::skill_eval::{markdown, write_json};
 use crate::runs::Limits;
 use crate::runs::skill_eval::{Benchmark, Iteration};
-use tool::{DialectChoice, Tool};
+use tool::Tool;
 
 /// Shows an iteration of the executor/grader runner or of the forge pipeline, with what may be concluded from it.
 ///

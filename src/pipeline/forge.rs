@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::evaluate::FrameChoice;
 use super::workspace::{TreeCases, WorkspaceRequest, cases_of_tree, grade_workspace};
-use crate::analyze::forge::{Arm, EvalDescription, EvalId, ForgeIteration, ForgeRun};
+use crate::analyze::forge::{Arm, EvalDescription, EvalId, ForgeIteration, ForgeRun, Unfinished};
 use crate::runs::forge::{eval_digits, iteration_digits};
 use crate::runs::workspace::{EvalDirectory, Workspace};
 use crate::runs::{LayoutError, RunWarning};
@@ -65,7 +65,7 @@ pub struct ForgeReading {
 ///
 /// # Errors
 /// When two directories hold the same eval or run, or a directory cannot be listed.
-pub fn read_forge(workspace: &Workspace) -> Result<ForgeReading, ForgeError> {
+pub fn read_forge(workspace: &Workspace, unfinished: Unfinished) -> Result<ForgeReading, ForgeError> {
     let directory = workspace.root().to_owned();
     let suite = Suite::of_tree(workspace.kind.into(), String::new(), directory, cases_of_tree(workspace));
     let evals = descriptions(workspace, &suite.cases)?;
@@ -83,15 +83,19 @@ pub fn read_forge(workspace: &Workspace) -> Result<ForgeReading, ForgeError> {
     let mut runs: Vec<ForgeRun> = Vec::new();
     let mut warnings = workspace.warnings().to_vec();
     let mut other_arms: Vec<String> = Vec::new();
-    grade_workspace(&request, ForgeRun::of, |graded| {
-        warnings.extend(graded.run.warnings);
-        match graded.projected {
-            Some(run) => runs.push(run),
-            None if !other_arms.contains(&graded.run.key.variant) => other_arms.push(graded.run.key.variant),
-            None => {}
-        }
-        Ok::<(), ForgeError>(())
-    })?;
+    grade_workspace(
+        &request,
+        |run| ForgeRun::of(run, unfinished),
+        |graded| {
+            warnings.extend(graded.run.warnings);
+            match graded.projected {
+                Some(run) => runs.push(run),
+                None if !other_arms.contains(&graded.run.key.variant) => other_arms.push(graded.run.key.variant),
+                None => {}
+            }
+            Ok::<(), ForgeError>(())
+        },
+    )?;
     claimed_once(&evals, &runs)?;
     let number = number_of(workspace.root());
     Ok(ForgeReading { iteration: ForgeIteration::of(number, evals, runs), warnings, other_arms })

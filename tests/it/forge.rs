@@ -286,4 +286,15 @@ fn another_tools_iteration_is_named() {
     assert!(said.stderr.contains("skill-lift benchmark"), "{said:#?}");
     let forced = report(&workspace, &["it", "--dialect", "skill-forge", "--format", "json"]);
     assert_eq!(forced.json()["evals"][0]["status"], json!("Maintained"), "{forced:#?}");
+    // the same with a baseline of that name and repetitions in folders of their own
+    workspace.write("other/eval-1/baseline/run-1/grading.json", &grading);
+    workspace.write("other/eval-1/baseline/run-2/grading.json", &grading);
+    workspace.write("other/eval-1/with_skill/run-1/grading.json", &grading);
+    assert_eq!(report(&workspace, &["other"]).code, 1);
+    let forced = report(&workspace, &["other", "--dialect", "skill-forge", "--format", "json"]).json();
+    let trials: Vec<&Value> = forced["runs"].as_array().unwrap().iter().map(|run| &run["trial"]).collect();
+    assert_eq!(trials, [1, 1, 2]);
+    // flags of the forge pipeline mean nothing elsewhere
+    workspace.write("plan/iteration_manifest.json", "{}");
+    assert_eq!(report(&workspace, &["plan", "--previous", "auto"]).code, 2);
 }

@@ -383,3 +383,49 @@ fn activations_are_counted_where_runs_say_so() {
     let said = workspace.run(&["report", "iteration-1"]);
     assert!(said.stdout.contains("- Widen the description of the skill"), "{said:#?}");
 }
+
+#[test]
+fn the_directory_is_the_id_whatever_its_file_says() {
+    let workspace = one_eval(&both(true), &both(false));
+    // two files that claim the same id, as a model that copies them leaves them
+    for eval in ["eval-1", "eval-2"] {
+        let assertions = json!([{"name": "a", "check": "c"}, {"name": "b", "check": "c"}]);
+        let text = json!({"eval_id": 1, "prompt": eval, "assertions": assertions});
+        workspace.write(&format!("iteration-1/{eval}/eval_metadata.json"), text.to_string());
+    }
+    let own = json!({"eval_id": 2, "assertions": [{"name": "a", "passed": true}, {"name": "b", "passed": true}]});
+    workspace.write("iteration-1/eval-2/with_skill/grading.json", own.to_string());
+    let found = corrected(&workspace);
+    let ids: Vec<&Value> = found["evals"].as_array().unwrap().iter().map(|eval| &eval["eval_id"]).collect();
+    assert_eq!(ids, [1, 2]);
+    assert_eq!(found["runs"][2]["reasons"], json!([]));
+}
+
+#[test]
+fn unfinished_runs_count_only_on_request() {
+    let workspace = one_eval(&both(false), &both(true));
+    workspace.write("iteration-1/eval-1/with_skill/timing.json", r#"{"timed_out": true, "total_tokens": 7}"#);
+    let said = workspace.run(&["report", "iteration-1", "--count-unfinished", "--format", "json"]);
+    let found = said.json();
+    assert_eq!((&found["lift"], &found["runs"][0]["counted_despite"]), (&json!(-1.0), &json!(["timed_out"])));
+    assert_eq!(corrected(&workspace)["lift"], Value::Null);
+    let said = workspace.run(&["report", "iteration-1", "--count-unfinished"]);
+    assert!(said.stdout.contains("although they did not finish: eval-1/with_skill (timed out)"), "{said:#?}");
+}
+
+#[test]
+fn many_findings_of_a_kind_are_counted_not_listed() {
+    let names: Vec<String> = (0..30).map(|number| format!("n{number}")).collect();
+    let entries: Vec<(&str, Value)> = names.iter().map(|name| (name.as_str(), json!(false))).collect();
+    let workspace = Workspace::new();
+    metadata(&workspace, "eval-1", &names.iter().map(String::as_str).collect::<Vec<_>>());
+    for arm in ["with_skill", "baseline"] {
+        workspace.write(&format!("iteration-1/eval-1/{arm}/grading.json"), grading(&entries, json!(0.0)));
+    }
+    let said = workspace.run(&["report", "iteration-1"]);
+    assert_eq!(said.stdout.matches("- Work on what").count(), 20);
+    assert!(said.stdout.contains("- and 10 more of this kind"), "{said:#?}");
+    let advised = corrected(&workspace)["recommendations"].clone();
+    let codes = advised.as_array().unwrap().iter().filter(|advice| advice["code"] == "improve_for_assertion");
+    assert_eq!(codes.count(), 30);
+}

@@ -16,5 +16,5 @@ pub use compare::{IterationComparison, NotComparable};
 pub use iteration::{ArmResult, ArmVerdict, EvalDescription, EvalId, EvalResult, EvalStatus, ForgeIteration, Quantity};
 pub use lift::{ForgeLift, PairedQuantity, Ratio, RatioReason};
 pub use patterns::{FailureCluster, Flaky, Outlier, Patterns, TriggerAccuracy, TriggerShare};
-pub use run::{Arm, ForgeRun, VerdictCounts};
+pub use run::{Arm, ForgeRun, Unfinished, VerdictCounts};
 pub use thresholds::{Threshold, ThresholdKind, ThresholdResults};

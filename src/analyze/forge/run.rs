@@ -6,6 +6,7 @@ use skill_lift_stats::rational::{self, Rational};
 use crate::grade::GradedRun;
 use crate::grade::outcome::Outcome;
 use crate::grade::stored::RunFlag;
+use crate::runs::workspace::Layout;
 
 /// The arms of the pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -73,6 +74,8 @@ pub struct ForgeRun {
     pub weighted_rate: Option<f64>,
     /// Why it enters no mean; empty when it does.
     pub reasons: Vec<UnscoredReason>,
+    /// Why it would enter none if unfinished runs were not counted.
+    pub waived: Vec<UnscoredReason>,
     /// What is odd about it.
     pub flags: Vec<RunFlag>,
     /// Tokens, if captured.
@@ -89,12 +92,22 @@ pub struct ForgeRun {
     pub activated: Option<bool>,
 }
 
+/// What becomes of runs that timed out or crashed and were graded all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Unfinished {
+    /// They enter no mean.
+    #[default]
+    LeaveOut,
+    /// They count like others.
+    Count,
+}
+
 /// Assertions that say whether the skill was activated, with what a pass means.
 const ACTIVATION: [(&str, bool); 2] = [("skill-activated", true), ("skill-not-activated", false)];
 
 impl ForgeRun {
     /// A graded run; `None` for arms that are neither of both, and for runs without stored verdicts.
-    pub fn of(run: &GradedRun) -> Option<Self> {
+    pub fn of(run: &GradedRun, unfinished: Unfinished) -> Option<Self> {
         let arm = match run.key.variant.as_str() {
             "with_skill" => Arm::WithSkill,
             "without_skill" => Arm::Baseline,
@@ -103,6 +116,11 @@ impl ForgeRun {
         let facts = run.stored.as_deref()?;
         let mut reasons = run.unscored_reasons.clone();
         reasons.sort_by_key(|reason| (rank(*reason), *reason));
+        let is_waived = |reason: &UnscoredReason| {
+            unfinished == Unfinished::Count
+                && matches!(reason, UnscoredReason::TimedOut | UnscoredReason::ExecutorError)
+        };
+        let (waived, reasons): (Vec<_>, Vec<_>) = reasons.into_iter().partition(is_waived);
         let unread = |reason: &UnscoredReason| {
             matches!(reason, UnscoredReason::MissingGrading | UnscoredReason::UnreadableGrading)
         };
@@ -130,7 +148,8 @@ impl ForgeRun {
         Some(Self {
             eval: run.case,
             arm,
-            trial: facts.trial,
+            // other tools number repetitions in folders of their own
+            trial: facts.trial.or((facts.layout == Layout::Nested).then_some(run.key.repetition)),
             directory: run.path.clone(),
             counts,
             weighted_rate,
@@ -139,6 +158,7 @@ impl ForgeRun {
             duration_ms: facts.timing.duration_ms.value(),
             activated: facts.skill_loaded.or_else(|| ACTIVATION.into_iter().find_map(activation)),
             reasons,
+            waived,
             failed,
             passed,
             undecided,

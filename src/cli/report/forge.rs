@@ -11,7 +11,7 @@ use skill_lift_stats::rational::{self, Rational};
 use super::tool::open_iteration;
 use super::{Format, ReportArguments};
 use crate::analyze::forge::upstream::UpstreamBenchmark;
-use crate::analyze::forge::{ForgeIteration, ForgeLift, IterationComparison, Patterns, ThresholdResults};
+use crate::analyze::forge::{ForgeIteration, ForgeLift, IterationComparison, Patterns, ThresholdResults, Unfinished};
 use crate::cli::output::{emit, fail, warn_line};
 use crate::pipeline::{ForgeReading, number_of, read_forge, skill_name};
 use crate::report::forge::{ForgeView, markdown, write_json, write_upstream};
@@ -40,6 +40,9 @@ pub struct ForgeArguments {
     /// Compare with this earlier iteration; `auto` looks for the one with the number before.
     #[arg(long, value_name = "DIR")]
     previous: Option<PathBuf>,
+    /// Let runs count that timed out or crashed, if they were graded.
+    #[arg(long)]
+    count_unfinished: bool,
     /// Hold the skill against the thresholds of this benchmark configuration.
     #[arg(long, value_name = "FILE")]
     thresholds: Option<PathBuf>,
@@ -76,6 +79,7 @@ impl ForgeArguments {
         let given = [
             ("--skill-name", self.skill_name.is_some()),
             ("--previous", self.previous.is_some()),
+            ("--count-unfinished", self.count_unfinished),
             ("--thresholds", self.thresholds.is_some()),
             ("--min-pass-rate", self.min_pass_rate.is_some()),
             ("--max-avg-tokens", self.max_avg_tokens.is_some()),
@@ -95,6 +99,10 @@ impl ForgeArguments {
     /// Whether findings decide the exit code.
     pub fn is_gated(&self) -> bool {
         !self.fail_on.is_empty()
+    }
+
+    fn unfinished(&self) -> Unfinished {
+        if self.count_unfinished { Unfinished::Count } else { Unfinished::LeaveOut }
     }
 
     fn config(&self) -> Result<BenchmarkConfig, String> {
@@ -180,6 +188,9 @@ pub fn upstream(arguments: &ReportArguments, limits: &Limits) -> Result<ExitCode
             }
         },
     };
+    if iteration.evals.iter().all(|eval| eval.with_skill.is_empty() && eval.baseline.is_empty()) {
+        warn("no run has a grading: every number is one of nothing");
+    }
     let benchmark = UpstreamBenchmark::of(&iteration, previous.as_ref());
     if !benchmark.is_finite() {
         return Err(format!(
@@ -199,14 +210,14 @@ pub fn corrected(arguments: &ReportArguments, workspace: &Workspace, limits: &Li
     let forge = &arguments.forge;
     let config = forge.config()?;
     let generated_at = forge.generated_at()?;
-    let reading = read_forge(workspace).map_err(|error| error.to_string())?;
+    let reading = read_forge(workspace, forge.unfinished()).map_err(|error| error.to_string())?;
     if !arguments.quiet {
         warn(&reading);
     }
     let iteration = &reading.iteration;
     let comparison = match forge.previous(workspace.root(), arguments.quiet) {
         None => None,
-        Some(path) => Some(IterationComparison::of(iteration, &previous_iteration(&path, limits)?)),
+        Some(path) => Some(IterationComparison::of(iteration, &previous_iteration(&path, forge.unfinished(), limits)?)),
     };
     let (alpha_and_lift, name) = (Thresholds::default(), forge.skill_name(&config, workspace.root()));
     let lift = ForgeLift::of(iteration, &alpha_and_lift);
@@ -233,10 +244,10 @@ pub fn corrected(arguments: &ReportArguments, workspace: &Workspace, limits: &Li
     Ok(gate(forge, iteration, &thresholds, comparison.as_ref()))
 }
 
-fn previous_iteration(path: &Path, limits: &Limits) -> Result<ForgeIteration, String> {
+fn previous_iteration(path: &Path, unfinished: Unfinished, limits: &Limits) -> Result<ForgeIteration, String> {
     let failed = |error: String| format!("the earlier iteration cannot be read: {error}");
     let workspace = open_iteration(path, *limits).map_err(failed)?;
-    Ok(read_forge(&workspace).map_err(|error| failed(error.to_string()))?.iteration)
+    Ok(read_forge(&workspace, unfinished).map_err(|error| failed(error.to_string()))?.iteration)
 }
 
 fn put(arguments: &ReportArguments, write: impl Fn(&mut dyn Write) -> std::io::Result<()>) -> Result<(), String> {

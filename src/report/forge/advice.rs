@@ -3,7 +3,7 @@
 use super::ForgeView;
 use super::patterns::reason_words;
 use crate::analyze::forge::{Arm, EvalId, EvalResult, EvalStatus, ForgeRun};
-use crate::report::words;
+use crate::report::{numbers, words};
 
 /// One recommendation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,8 +128,12 @@ impl Adviser<'_> {
                 self.assertions(std::slice::from_ref(&cluster.assertion)),
                 match (everywhere, cluster.with_skill_decided) {
                     (true, 1) => "in its only scored run".to_owned(),
-                    (true, runs) => format!("in all {runs} scored runs"),
-                    (false, runs) => format!("in {} of {runs} scored runs", cluster.with_skill_failed),
+                    (true, runs) => format!("in all {} scored runs", numbers::count(runs)),
+                    (false, runs) => format!(
+                        "in {} of {} scored runs",
+                        numbers::count(cluster.with_skill_failed),
+                        numbers::count(runs)
+                    ),
                 },
                 self.evals(&cluster.with_skill_evals)
             );

@@ -7,7 +7,8 @@
 //!   `with_skill` and `baseline`: `runs`, `scored_runs`, `rate`, `strict_rate`, `weighted_rate`, `rate_std`, `verdict`
 //!   (`PASS`, `FAIL`, `UNDECIDED`, `-`), `avg_tokens`, `avg_duration_seconds`, `trials_completed`, `trials_requested`,
 //!   `unreliable`, and `reasons` (why runs do not count, with their number) in arms without a scored run
-//! - `runs`: by eval, arm and trial; `state` is `scored` or `unscored`; counts are null when the grading cannot be read
+//! - `runs`: by eval, arm and trial; `state` is `scored` or `unscored`; counts are null when the grading cannot be read;
+//!   `counted_despite` names reasons that were waived on request
 //! - `paired_evals`, `unpaired_evals`, `incomplete_evals`: ids
 //! - `arm_macro_rate`: mean over the evals with a scored run in the arm; `paired_rate`: over the paired evals; `lift`
 //! - `improvement_ratio`: `value`, and `reason` where there is none; `averages`: tokens and seconds, `paired` over evals
@@ -184,6 +185,7 @@ fn run(view: &ForgeView<'_>, run: &ForgeRun) -> Value {
         "weighted_rate": run.weighted_rate,
         "state": if run.is_scored() { "scored" } else { "unscored" },
         "reasons": run.reasons.iter().map(|reason| reason.code()).collect::<Vec<_>>(),
+        "counted_despite": run.waived.iter().map(|reason| reason.code()).collect::<Vec<_>>(),
         "flags": run.flags.iter().map(|flag| flag.code()).collect::<Vec<_>>(),
         "failed": run.failed,
         "undecided": run.undecided,

@@ -3,9 +3,9 @@
 use skill_lift_stats::rational;
 
 use super::ForgeView;
-use super::advice::{Naming, advice};
+use super::advice::{Advice, Naming, advice};
 use super::overall::{amount, headline, overall};
-use super::patterns::{self, ids};
+use super::patterns::{self, NAMED, ids};
 use crate::analyze::forge::{
     Arm, ArmResult, EvalId, EvalResult, IterationComparison, Quantity, Threshold, ThresholdKind,
 };
@@ -29,12 +29,23 @@ pub fn markdown(view: &ForgeView<'_>) -> String {
         sections.push(section(&format!("Changes since {before}"), changes(comparison)));
     }
     sections.push(section("Patterns & Insights", or_nothing(patterns::lines(view), "- Nothing stands out.")));
-    let advised = advice(view, Naming { name: plain, code });
-    let advised = advised.into_iter().map(|advice| format!("- {}", advice.text)).collect();
+    let advised = recommendations(&advice(view, Naming { name: plain, code }));
     sections.push(section("Recommendations", or_nothing(advised, "- None: every eval passes with the skill.")));
     let mut text = sections.iter().map(|lines| lines.join("\n")).collect::<Vec<_>>().join("\n\n");
     text.push('\n');
     text
+}
+
+/// The sentences; of many of a kind the first ones.
+fn recommendations(advised: &[Advice]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for alike in advised.chunk_by(|a, b| a.code == b.code) {
+        lines.extend(alike.iter().take(NAMED).map(|advice| format!("- {}", advice.text)));
+        if alike.len() > NAMED {
+            lines.push(format!("- and {} more of this kind (--format json lists all)", alike.len() - NAMED));
+        }
+    }
+    lines
 }
 
 fn section(title: &str, lines: Vec<String>) -> Vec<String> {

@@ -143,6 +143,12 @@ fn runs(view: &ForgeView<'_>, lines: &mut Vec<String>) {
         format!("{} ({})", plain(&run.directory), reasons.join(", "))
     };
     kind(lines, "Runs that do not count", unscored.map(entry).collect());
+    let waived = view.iteration.runs.iter().filter(|run| !run.waived.is_empty() && run.is_scored());
+    let waived = waived.map(|run| {
+        let reasons: Vec<String> = run.waived.iter().map(|reason| reason_words(*reason)).collect();
+        format!("{} ({})", plain(&run.directory), reasons.join(", "))
+    });
+    kind(lines, "Runs that count on request although they did not finish", waived.collect());
     let missing = |arm: Arm| {
         let evals = view.iteration.evals.iter().filter(|eval| eval.arm(arm).runs.is_empty());
         evals.map(|eval| eval.description.id.clone()).collect::<Vec<_>>()

@@ -100,7 +100,10 @@ pub fn plain(text: &str) -> String {
 /// Text of others as code.
 pub fn code(text: &str) -> String {
     let shown = visible(text, false);
-    if shown.contains('`') { format!("`` {shown} ``") } else { format!("`{shown}`") }
+    let longest = shown.split(|character| character != '`').map(str::len).max().unwrap_or(0);
+    // the fence is longer than what it holds
+    let fence = "`".repeat(longest + 1);
+    if longest == 0 { format!("`{shown}`") } else { format!("{fence} {shown} {fence}") }
 }
 
 /// One row of a table. The cells are Markdown already.
@@ -173,6 +176,6 @@ mod tests {
     #[test]
     fn text_of_others_stays_in_its_cell() {
         assert_eq!(plain("a|b\n`c` [x](y) <b> \\ \u{1b}[2J"), r"a\|b\\u{a}\`c\` \[x](y) &lt;b> \\ \\u{1b}\[2J");
-        assert_eq!(code("a`b"), "`` a`b ``");
+        assert_eq!((code("a`b"), code("a``b`")), ("`` a`b ``".to_owned(), "``` a``b` ```".to_owned()));
     }
 }

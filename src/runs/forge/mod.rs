@@ -32,6 +32,9 @@ pub fn eval_digits(name: &str) -> Option<&str> {
     (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(digits)
 }
 
+/// The arm that no other tool names so.
+const ARM_OF_FORGE: &str = upstream::ARMS[1];
+
 /// Whether a folder has evals with an arm that only the forge pipeline names so: cheap, only directories are read.
 pub fn has_forge_arms(path: &Path, entry_limit: usize) -> bool {
     let list = |path: &Path| {
@@ -42,10 +45,15 @@ pub fn has_forge_arms(path: &Path, entry_limit: usize) -> bool {
         folders.map(|entry| entry.name.clone()).collect()
     };
     let evals = folders(&list(path)).into_iter().filter(|name| eval_digits(name).is_some());
-    let mut arms = evals.flat_map(|eval| folders(&list(&path.join(eval))));
-    arms.any(|arm| {
+    let mut arms = evals.flat_map(|eval| {
+        let eval = path.join(eval);
+        folders(&list(&eval)).into_iter().map(move |arm| (eval.join(&arm), arm))
+    });
+    arms.any(|(folder, arm)| {
         let trial = arm.rsplit_once('_').filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()));
-        arm == "baseline" || trial.is_some_and(|(arm, number)| !number.is_empty() && upstream::ARMS.contains(&arm))
+        let is_trial = trial.is_some_and(|(arm, number)| !number.is_empty() && upstream::ARMS.contains(&arm));
+        // with a folder for each run it is another tool's
+        is_trial || arm == ARM_OF_FORGE && !folders(&list(&folder)).iter().any(|name| name.starts_with("run-"))
     })
 }
 

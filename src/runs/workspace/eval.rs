@@ -241,6 +241,15 @@ impl EvalReading {
         }
     }
 
+    /// In the forge pipeline the name of the directory is the id, whatever the file in it says.
+    pub(super) fn take_id_of_directory(&mut self) {
+        let digits = self.eval.name.strip_prefix("eval-").and_then(layout::whole_number);
+        if let Some(number) = digits {
+            self.eval.eval_id = Some(number.to_string());
+            self.claims_id = true;
+        }
+    }
+
     /// Gives an arm its file of verdicts; the folder of the arm may be there or not.
     fn put_grading(&mut self, configuration: Configuration, layout: Layout, grading: Option<String>, eval: &str) {
         if let Some(unit) = self.units.iter_mut().find(|unit| unit.configuration == configuration) {

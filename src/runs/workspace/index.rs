@@ -259,12 +259,15 @@ impl Scan {
             readings
                 .retain(|reading| reading.is_nested() == (layout == LayoutChoice::Nested) || reading.units.is_empty());
         }
+        let kind = self.options.kind.unwrap_or_else(|| kind_of(is_skill_eval, &readings));
+        if kind == WorkspaceKind::SkillForge {
+            readings.iter_mut().for_each(EvalReading::take_id_of_directory);
+        }
         errors.extend(claimed_twice(&mut readings));
         if !errors.is_empty() {
             return Err(errors);
         }
         readings.sort_by(|a, b| a.eval.order(&b.eval));
-        let kind = self.options.kind.unwrap_or_else(|| kind_of(is_skill_eval, &readings));
         let shown_root = shown_path(&self.root);
         let mut workspace = Workspace {
             root: self.root,
