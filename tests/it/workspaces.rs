@@ -28,8 +28,11 @@ impl Workspace {
     }
 }
 
-/// Case, arm, repetition, rate, reasons.
-fn rows(report: &Value) -> Vec<(String, String, u64, Option<f64>, Vec<String>)> {
+/// Case, arm, repetition, rate and reasons.
+type Row = (String, String, u64, Option<f64>, Vec<String>);
+
+/// The rows of a report.
+fn rows(report: &Value) -> Vec<Row> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let row = |row: &Value| {
         let reasons = row["unscored_reasons"].as_array().unwrap().iter().map(text).collect();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{WITH, WITHOUT, cell, close};
+use super::{WITH, WITHOUT, cell};
 use crate::support::{Said, Workspace, conformance, repository, run_in};
 
 fn csv_insights(more: &[&str]) -> Said {
