@@ -171,6 +171,11 @@ fn an_iteration_without_runs_is_read_from_its_result_file() {
     let said = workspace.run(&["diff", "w/iteration-1", "w/iteration-2"]);
     assert_eq!(said.lines("WARN").len(), 2, "{}", said.stderr);
     assert_eq!(cell(&said.json(), "1", WITH)["change"], "regressed");
+    let alone = workspace.run(&["diff", "w"]).json();
+    assert_eq!(
+        (&alone["old"]["path"], &alone["new"]["path"]),
+        (&json!("w/iteration-1/benchmark.json"), &json!("w/iteration-2/benchmark.json"))
+    );
     let quiet = workspace.run(&["diff", "w/iteration-1", "w/iteration-2", "--quiet"]);
     assert_eq!((quiet.code, quiet.stderr.as_str()), (0, ""));
 }
