@@ -88,6 +88,16 @@ pub enum LayoutArgument {
     Flat,
 }
 
+impl LayoutArgument {
+    /// The word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Nested => "nested",
+            Self::Flat => "flat",
+        }
+    }
+}
+
 impl From<LayoutArgument> for LayoutChoice {
     fn from(argument: LayoutArgument) -> Self {
         match argument {

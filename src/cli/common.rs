@@ -12,6 +12,7 @@ use skill_lift_contract::ContentDigest;
 
 use super::choices::{DialectChoice, DuplicateChoice, LayoutArgument, UnobservedChoice};
 use super::interrupt;
+use super::limits::LimitArguments;
 use super::output::{Color, fail, message_style, usage, warn_line};
 use crate::grade::GradeOptions;
 use crate::judge::Verdicts;
@@ -133,70 +134,6 @@ pub struct Common {
     pub quiet: bool,
     #[command(flatten)]
     limits: LimitArguments,
-}
-
-/// How much is read.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Limits")]
-struct LimitArguments {
-    /// Largest suite, dataset or verdict file.
-    #[arg(long, value_name = "MIB", default_value_t = 64)]
-    max_suite_mib: u64,
-    /// Largest answer; a run with a larger one is not scored.
-    #[arg(long, value_name = "MIB", default_value_t = 64)]
-    max_output_mib: u64,
-    /// Largest metadata, timing or metrics file.
-    #[arg(long, value_name = "MIB", default_value_t = 16)]
-    max_sidecar_mib: u64,
-    /// Largest file that a check reads.
-    #[arg(long, value_name = "MIB", default_value_t = 64)]
-    max_artifact_mib: u64,
-    /// Largest file of events; of a larger one nothing is known.
-    #[arg(long, value_name = "MIB", default_value_t = 64)]
-    max_events_mib: u64,
-    /// What is kept of each output stream of a script.
-    #[arg(long, value_name = "KIB", default_value_t = 256)]
-    max_script_output_kib: u64,
-    /// Longest text of a similarity check, in characters.
-    #[arg(long, value_name = "N", default_value_t = 200_000)]
-    max_similarity_chars: usize,
-    /// Characters of the evidence of one check; the rest is cut and its length stated.
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
-    max_evidence_chars: usize,
-    /// Text files of an `outputs` folder that are joined to an answer.
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    max_output_files: usize,
-    /// Entries of one directory of the run tree.
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
-    max_dir_entries: usize,
-}
-
-impl LimitArguments {
-    fn limits(&self) -> Limits {
-        Limits {
-            output_bytes: Limits::mebibytes(self.max_output_mib),
-            sidecar_bytes: Limits::mebibytes(self.max_sidecar_mib),
-            artifact_bytes: Limits::mebibytes(self.max_artifact_mib),
-            output_files: self.max_output_files,
-            directory_entries: self.max_dir_entries,
-        }
-    }
-
-    /// The limits that differ from their defaults.
-    fn options(&self) -> [(&'static str, Option<Value>); 10] {
-        [
-            ("max-suite-mib", changed(&self.max_suite_mib, &64)),
-            ("max-output-mib", changed(&self.max_output_mib, &64)),
-            ("max-sidecar-mib", changed(&self.max_sidecar_mib, &16)),
-            ("max-artifact-mib", changed(&self.max_artifact_mib, &64)),
-            ("max-events-mib", changed(&self.max_events_mib, &64)),
-            ("max-script-output-kib", changed(&self.max_script_output_kib, &256)),
-            ("max-similarity-chars", changed(&self.max_similarity_chars, &200_000)),
-            ("max-evidence-chars", changed(&self.max_evidence_chars, &10_000)),
-            ("max-output-files", changed(&self.max_output_files, &100)),
-            ("max-dir-entries", changed(&self.max_dir_entries, &100_000)),
-        ]
-    }
 }
 
 fn variable_name(text: &str) -> Result<String, String> {
@@ -412,10 +349,14 @@ impl Common {
         let flags = [
             ("allow-external-files", flag(self.allow_external_files)),
             ("allow-scripts", flag(self.allow_scripts)),
+            ("dialect", self.dialect.map(|choice| json!(Dialect::from(choice).name()))),
             ("embed-cmd", self.embed_cmd.as_ref().map(digest)),
+            ("evidence", (self.evidence == EvidenceChoice::Strict).then(|| json!("strict"))),
             ("judge-results", verdicts.digest().map(|digest| json!(digest))),
+            ("layout", self.layout.map(|layout| json!(layout.word()))),
             ("on-duplicate", (self.on_duplicate == DuplicateChoice::Last).then(|| json!("last"))),
             ("pass-env", changed(&self.pass_environment, &Vec::new())),
+            ("regrade", flag(self.regrade)),
             ("split", self.split.split().map(|split| json!(split.word()))),
             ("strict", flag(self.strict)),
             ("strict-contract", flag(self.strict_contract)),
@@ -439,7 +380,7 @@ impl Common {
     }
 }
 
-fn changed<T: PartialEq + serde::Serialize>(value: &T, default: &T) -> Option<Value> {
+pub(super) fn changed<T: PartialEq + serde::Serialize>(value: &T, default: &T) -> Option<Value> {
     (value != default).then(|| json!(value))
 }
 

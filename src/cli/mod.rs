@@ -8,6 +8,7 @@ mod doctor;
 mod external;
 mod grade;
 mod interrupt;
+mod limits;
 mod output;
 mod report;
 mod suite;

@@ -31,7 +31,8 @@ pub struct TreeCases<'a> {
 pub fn cases_of_tree(workspace: &Workspace) -> Vec<Case> {
     let case = |eval: &EvalDirectory| {
         let mut case = Case::named(workspace.case_id(eval));
-        case.name = Some(eval.name.clone()).filter(|name| *name != case.id);
+        let named = eval.title.as_ref().unwrap_or(&eval.name);
+        case.name = Some(named.clone()).filter(|name| *name != case.id);
         if let Some(metadata) = &eval.metadata {
             case.name = metadata.name.clone().or(case.name);
             case.prompt = metadata.prompt.clone();

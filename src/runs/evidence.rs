@@ -2,9 +2,10 @@
 
 use skill_lift_contract::artifact_commit::ArtifactSet;
 
+use super::LayoutError;
 use super::artifact_set;
 use super::directory::RunDirectory;
-use super::index::{AnswerRule, LayoutError, RunIndex, RunSlot};
+use super::index::{AnswerRule, RunIndex, RunSlot};
 use super::listing::EntryKind;
 use super::output::{self, Output};
 use super::sidecar::Sidecars;

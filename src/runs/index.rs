@@ -12,6 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use rayon::prelude::*;
 
 use super::directory::{RunDirectory, plain_message};
+use super::layout_error::LayoutError;
 use super::limits::Limits;
 use super::listing::{Entry, EntryKind, Listing, ListingError};
 use super::warning::{RunWarning, WarningCode};
@@ -45,104 +46,6 @@ pub enum AnswerRule {
     RunContract,
     /// The text files of `outputs/` alone, without those that are about the run: as workspaces of other tools have it.
     TextsOfOutputs,
-}
-
-/// Why a run tree is refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LayoutError {
-    /// `run-x`.
-    #[error("invalid run directory name: {name} under {folder}; repetitions are named run-1, run-2 and so on")]
-    RunName {
-        /// The name.
-        name: String,
-        /// The folder it is in.
-        folder: String,
-    },
-    /// `run-2` beside `run-02`.
-    #[error(
-        "duplicate run identity under {folder}: {number} ({first} and {second}); remove one, or keep the last with \
-         --on-duplicate last"
-    )]
-    Duplicate {
-        /// The folder they are in.
-        folder: String,
-        /// The number that both claim.
-        number: u32,
-        /// The first directory.
-        first: String,
-        /// The second directory.
-        second: String,
-    },
-    /// Two directories of different places claim the same run.
-    #[error(
-        "duplicate run identity: case {case}, model {model}, {variant}, repetition {number} ({first} and {second}); \
-         remove one, or keep the last with --on-duplicate last"
-    )]
-    DuplicateKey {
-        /// Case id.
-        case: String,
-        /// Model name.
-        model: String,
-        /// Arm.
-        variant: String,
-        /// Repetition.
-        number: u32,
-        /// The first directory.
-        first: String,
-        /// The second directory.
-        second: String,
-    },
-    /// More entries than a directory may have.
-    #[error("{folder} has more than {limit} entries (--max-dir-entries)")]
-    TooManyEntries {
-        /// The folder.
-        folder: String,
-        /// The limit.
-        limit: usize,
-    },
-    /// The runs root is no directory.
-    #[error("not a directory: {0}")]
-    NotADirectory(String),
-    /// The system says no.
-    #[error("cannot read {folder}: {message}")]
-    Unreadable {
-        /// The folder.
-        folder: String,
-        /// What the system says.
-        message: String,
-    },
-    /// Nothing in a folder is laid out like runs.
-    #[error("no runs are recognised in {folder}; looked for {}{}", patterns.join(", "), iterations_hint(iterations))]
-    NoLayout {
-        /// The folder.
-        folder: String,
-        /// What was looked for.
-        patterns: Vec<&'static str>,
-        /// Folders below it that would be recognised.
-        iterations: Vec<String>,
-    },
-    /// Two directories hold the same eval.
-    #[error(
-        "eval {eval_id} is claimed twice, by {first} and by {second}; remove one of them, or choose with \
-         --layout nested|flat"
-    )]
-    EvalClaimedTwice {
-        /// The id.
-        eval_id: String,
-        /// The first directory.
-        first: String,
-        /// The second directory.
-        second: String,
-    },
-}
-
-/// What to name instead of a folder that holds several iterations.
-fn iterations_hint(iterations: &[String]) -> String {
-    match iterations {
-        [] => String::new(),
-        [one] => format!("; name {one} below it"),
-        several => format!("; name one of {} below it", several.join(", ")),
-    }
 }
 
 /// One run of the tree, or the place where one is missing.

@@ -28,10 +28,9 @@ impl Workspace {
     }
 }
 
-/// Case, arm, repetition, rate and reasons.
+/// Case, arm, repetition, rate, reasons.
 type Row = (String, String, u64, Option<f64>, Vec<String>);
 
-/// The rows of a report.
 fn rows(report: &Value) -> Vec<Row> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let row = |row: &Value| {
@@ -42,13 +41,7 @@ fn rows(report: &Value) -> Vec<Row> {
     report["results"].as_array().unwrap().iter().map(row).collect()
 }
 
-fn row(
-    case: &str,
-    variant: &str,
-    number: u64,
-    rate: Option<f64>,
-    reasons: &[&str],
-) -> (String, String, u64, Option<f64>, Vec<String>) {
+fn row(case: &str, variant: &str, number: u64, rate: Option<f64>, reasons: &[&str]) -> Row {
     (case.to_owned(), variant.to_owned(), number, rate, reasons.iter().map(|reason| (*reason).to_owned()).collect())
 }
 

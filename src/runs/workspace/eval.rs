@@ -11,9 +11,10 @@ use super::layout::{self, Layout};
 use super::metadata::EvalMetadata;
 use super::root::{FoundEval, FoundKind, Scan};
 use crate::json::Item;
+use crate::runs::LayoutError;
 use crate::runs::configuration::{Configuration, Role};
 use crate::runs::directory::RunDirectory;
-use crate::runs::index::{LayoutError, OnDuplicate};
+use crate::runs::index::OnDuplicate;
 use crate::runs::limits::Limits;
 use crate::runs::listing::{EntryKind, Listing};
 use crate::runs::natural::natural_order;
@@ -180,7 +181,8 @@ pub(super) struct EvalReading {
 
 impl EvalReading {
     fn named(name: &str, path: &str) -> Self {
-        let eval = EvalDirectory { name: name.to_owned(), path: path.to_owned(), metadata: None, eval_id: None };
+        let eval =
+            EvalDirectory { name: name.to_owned(), path: path.to_owned(), metadata: None, eval_id: None, title: None };
         Self {
             eval,
             units: Vec::new(),
@@ -223,9 +225,10 @@ impl EvalReading {
             }
             let mut directory = open_directory(root, &unit.run, limits)?;
             let Ok(bytes) = directory.read(layout::RUN_RECORD, limits.sidecar_bytes) else { continue };
-            let id =
-                document::read(&bytes, |root| root.get("eval_id").and_then(Item::as_str).map(|id| id.into_owned()));
-            self.eval.eval_id = id.ok().and_then(|reading| reading.value);
+            let text =
+                |root: Item<'_, '_>, key: &str| root.get(key).and_then(Item::as_str).map(|text| text.into_owned());
+            let names = document::read(&bytes, |root| (text(root, "eval_id"), text(root, "eval_name")));
+            (self.eval.eval_id, self.eval.title) = names.map(|reading| reading.value).unwrap_or_default();
         }
         self.claims_id = self.eval.eval_id.is_some();
         self.take_id_from_name();

@@ -13,9 +13,10 @@ use super::layout::{self, Layout};
 use super::metadata::EvalMetadata;
 use super::root::{FoundEval, FoundKind, Scan, choose_root};
 use crate::json::Item;
+use crate::runs::LayoutError;
 use crate::runs::configuration::{Configuration, Role};
 use crate::runs::directory::RunDirectory;
-use crate::runs::index::{LayoutError, OnDuplicate, listing_error, shown_path};
+use crate::runs::index::{OnDuplicate, listing_error, shown_path};
 use crate::runs::limits::Limits;
 use crate::runs::listing::{EntryKind, Listing};
 use crate::runs::natural::natural_order;
@@ -76,6 +77,8 @@ pub struct EvalDirectory {
     pub metadata: Option<EvalMetadata>,
     /// The id that the tree gives it, as text.
     pub eval_id: Option<String>,
+    /// Its name for people, where a record of its runs has one.
+    pub title: Option<String>,
 }
 
 /// Where the runs of one arm of an eval stand: one run, or a file that holds several.

@@ -10,8 +10,9 @@ use super::document;
 use super::index::{WorkspaceOptions, is_arm, join, open_directory};
 use super::layout::{self, Layout};
 use super::verdicts::GradingDocument;
+use crate::runs::LayoutError;
 use crate::runs::configuration::{Configuration, Role};
-use crate::runs::index::{LayoutError, listing_error, shown_path};
+use crate::runs::index::{listing_error, shown_path};
 use crate::runs::listing::{EntryKind, Listing};
 use crate::runs::natural::natural_order;
 

@@ -12,10 +12,10 @@ use super::timing::{Measured, Timing};
 use super::verdicts::{GradingDocument, StoredGrading};
 use crate::json::Item;
 use crate::runs::FileProblem;
+use crate::runs::LayoutError;
 use crate::runs::claims::{self, Claims};
 use crate::runs::configuration::Configuration;
 use crate::runs::directory::RunDirectory;
-use crate::runs::index::LayoutError;
 use crate::runs::skill_eval::{RunPlace, RunRecord};
 use crate::runs::warning::{RunWarning, WarningCode};
 
