@@ -1,6 +1,8 @@
 //! From a path that the user named to one side of a comparison.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -195,6 +197,9 @@ pub fn last_two_iterations(path: &Path) -> Result<(PathBuf, PathBuf), String> {
     if !path.is_dir() {
         return Err(format!("{shown} is no folder of iterations; name a second result to compare it with"));
     }
+    if let Some(two) = numbered_folders(path).map_err(|error| format!("{shown} cannot be read: {error}"))? {
+        return Ok(two);
+    }
     let workspace = Workspace::open(path, WorkspaceOptions::default())
         .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
     let number = |name: &str| name.rsplit('/').next()?.strip_prefix("iteration-")?.parse::<u32>().ok();
@@ -203,4 +208,23 @@ pub fn last_two_iterations(path: &Path) -> Result<(PathBuf, PathBuf), String> {
         Some((_, before)) => Ok((path.join(before), workspace.root().to_owned())),
         None => Err(format!("{shown} has no two iterations to compare; name a second result")),
     }
+}
+
+/// The two folders `iteration-<n>` with the highest numbers, if there are two: they may hold no more than a result file.
+fn numbered_folders(path: &Path) -> io::Result<Option<(PathBuf, PathBuf)>> {
+    let mut last: Option<(u32, PathBuf)> = None;
+    let mut before = None;
+    for entry in fs::read_dir(path)?.take(Limits::default().directory_entries) {
+        let entry = entry?;
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix("iteration-")?.parse::<u32>().ok());
+        let Some(number) = number.filter(|_| entry.path().is_dir()) else { continue };
+        let found = Some((number, path.join(&name)));
+        if found > last {
+            before = std::mem::replace(&mut last, found);
+        } else if found > before {
+            before = found;
+        }
+    }
+    Ok(before.zip(last).map(|((_, before), (_, last))| (before, last)))
 }

@@ -3,6 +3,7 @@
 mod blocks;
 mod json;
 mod markdown;
+mod shift_json;
 mod table;
 mod view;
 mod words;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{WITH, WITHOUT, cell, close};
+use super::{WITH, WITHOUT, cell};
 use crate::support::{Said, Workspace, conformance, repository, run_in};
 
 fn csv_insights(more: &[&str]) -> Said {
@@ -16,7 +16,8 @@ fn csv_insights(more: &[&str]) -> Said {
 #[test]
 fn two_iterations_of_a_forge_workspace_change_as_its_rules_say() {
     let diff = csv_insights(&[]).json();
-    let expected = &conformance("workspaces/skill-forge/csv-insights/expected.json")["iteration_2_vs_1"];
+    let expected_file = conformance("workspaces/skill-forge/csv-insights/expected.json");
+    let expected = &expected_file["iteration_2_vs_1"];
     let evals = |keep: &dyn Fn(&Value) -> bool| {
         let cells = diff["cells"].as_array().unwrap().iter().filter(|cell| cell["variant"] == WITH && keep(cell));
         let mut ids: Vec<u64> =
@@ -32,8 +33,11 @@ fn two_iterations_of_a_forge_workspace_change_as_its_rules_say() {
     // eval-2 without the skill has no grading now: no score, and not 0
     let gone = cell(&diff, "eval-2", WITHOUT);
     assert_eq!((&gone["change"], &gone["after"]), (&json!("became_unscored"), &Value::Null));
-    // lift now: eval-0 1 - 3/4, eval-10 1 - 1/2, eval-1 1 - 0, over three evals with both arms
-    close(&diff["lift"]["after"]["lift"], 1.75 / 3.0);
+    for (side, iteration) in [("before", "iteration-1"), ("after", "iteration-2")] {
+        let lift = expected_file["iterations"][iteration]["skill_lift"]["lift"].as_f64().unwrap();
+        let found = diff["lift"][side]["lift"].as_f64().unwrap();
+        assert!((found - lift).abs() < 1e-6, "{iteration}: {found}, expected {lift}");
+    }
     assert_eq!(csv_insights(&["--fail-on-regression"]).code, 1);
 }
 
@@ -167,6 +171,11 @@ fn an_iteration_without_runs_is_read_from_its_result_file() {
     let said = workspace.run(&["diff", "w/iteration-1", "w/iteration-2"]);
     assert_eq!(said.lines("WARN").len(), 2, "{}", said.stderr);
     assert_eq!(cell(&said.json(), "1", WITH)["change"], "regressed");
+    let alone = workspace.run(&["diff", "w"]).json();
+    assert_eq!(
+        (&alone["old"]["path"], &alone["new"]["path"]),
+        (&json!("w/iteration-1/benchmark.json"), &json!("w/iteration-2/benchmark.json"))
+    );
     let quiet = workspace.run(&["diff", "w/iteration-1", "w/iteration-2", "--quiet"]);
     assert_eq!((quiet.code, quiet.stderr.as_str()), (0, ""));
 }
