@@ -44,6 +44,32 @@ pub enum Subject {
     Results(Box<Claims>),
     /// A file of verdicts.
     Verdicts(GradingDocument),
+    /// A tree of runs of a suite near it.
+    Runs {
+        /// The suite.
+        suite: String,
+        /// Its cases.
+        cases: usize,
+        /// Cases that have a folder in the tree.
+        found: usize,
+    },
+    /// A folder with several of these.
+    Folder(Inventory),
+}
+
+/// What stands below a folder.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Inventory {
+    /// Suites.
+    pub suites: Vec<String>,
+    /// Iterations of other tools.
+    pub workspaces: Vec<String>,
+    /// Files of results that lie in no iteration.
+    pub results: Vec<String>,
+    /// Trees of runs, each with its suite before it.
+    pub run_trees: Vec<(String, String)>,
+    /// Whether there are more folders than are looked into.
+    pub is_cut: bool,
 }
 
 /// What a workspace holds.

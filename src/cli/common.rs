@@ -23,7 +23,7 @@ use crate::pipeline::{
 use crate::report::numbers::counted;
 use crate::report::{Provenance, ReportHead, RowWriter};
 use crate::runs::index::shown_path;
-use crate::runs::workspace::WorkspaceOptions;
+use crate::runs::workspace::{Workspace, WorkspaceOptions};
 use crate::runs::{IndexOptions, LayoutError, Limits};
 use crate::suite::render::{print_failures, print_located};
 use crate::suite::{Dialect, LoadOptions, Loaded, Split, Suite, load};
@@ -170,6 +170,9 @@ impl Common {
         interrupt::watch();
         let generated_at = self.generated_at()?;
         let input = self.input()?;
+        if let Input::Workspace { workspace, .. } = &input {
+            self.check_arms(workspace)?;
+        }
         let suite = input.suite();
         let asked = &self.variants;
         if let Some(twice) = asked.iter().enumerate().find(|(i, name)| asked[..*i].contains(name)) {
@@ -283,12 +286,34 @@ impl Common {
             limits: self.limits.limits(),
         };
         match &self.runs {
-            None if self.suite.is_dir() => Input::of_workspace(&self.suite, options).map_err(fail_each),
-            None => Err(usage("the following required arguments were not provided:\n  --runs <DIR>")),
+            None if self.suite.is_dir() => self.workspace(options),
+            None => Err(usage(
+                "the following required argument was not provided: --runs <DIR>; only a workspace, which is a folder, needs none",
+            )),
             Some(_) if self.suite.is_dir() => {
                 Err(fail(&format!("{} is a folder: with --runs, name the suite file", self.suite.display())))
             }
             Some(runs) => Input::of_suite(self.load()?, runs, options).map_err(fail_each),
+        }
+    }
+
+    /// A workspace alone.
+    fn workspace(&self, options: WorkspaceOptions) -> Result<Input, ExitCode> {
+        if self.dialect == Some(DialectChoice::SharedBenchmark) {
+            return Err(usage("a shared benchmark needs its suite: name the file, and the folder with --runs"));
+        }
+        if self.split != SplitChoice::All {
+            return Err(usage("--split needs a suite: name the file, and the workspace with --runs"));
+        }
+        Input::of_workspace(&self.suite, options).map_err(fail_each)
+    }
+
+    /// Refuses an arm that a workspace does not have: nothing would be graded.
+    fn check_arms(&self, workspace: &Workspace) -> Result<(), ExitCode> {
+        let arms = variants_of(workspace, &[]);
+        match self.variants.iter().find(|asked| !arms.contains(asked)) {
+            Some(asked) => Err(fail(&format!("--variant {asked}: the workspace has {}", arms.join(", ")))),
+            None => Ok(()),
         }
     }
 

@@ -6,14 +6,16 @@ use std::path::Path;
 
 use super::evaluate::FrameChoice;
 use super::input::Input;
+use super::inventory::{cases_in, inventory, read_suite, suites_above, trees_of};
 use super::workspace::{TreeCases, WorkspaceRequest, evaluate_workspace};
 use crate::analyze::benchmark_file::CheckedBenchmark;
 use crate::analyze::diagnosis::{ArmFacts, Diagnosis, Finding, Subject, WorkspaceFacts};
+use crate::analyze::sanity::{Sanity, SanityKind, Signs};
 use crate::analyze::{AnalysisOptions, analyze};
 use crate::report::RowWriter;
 use crate::runs::claims::{self, ClaimsError};
 use crate::runs::index::shown_path;
-use crate::runs::workspace::{Workspace, WorkspaceOptions, read_verdicts};
+use crate::runs::workspace::{Layout, Workspace, WorkspaceOptions, read_verdicts};
 use crate::runs::{LayoutError, Limits};
 use crate::suite::{AssertionClass, Diagnostics, Dialect, Level, LoadOptions, Suite, load};
 
@@ -90,16 +92,67 @@ fn is_meant_as_suite(diagnostics: &Diagnostics) -> bool {
 
 fn diagnose_folder(path: &Path, options: WorkspaceOptions) -> Result<Diagnosis, DoctorError> {
     let shown = shown_path(path);
-    let refused = |errors: Vec<LayoutError>| DoctorError::Refused(errors.iter().map(ToString::to_string).collect());
-    let input = match (Input::of_workspace(path, options), suites_below(path).first()) {
-        (Ok(input), _) => input,
-        (Err(_), Some(suite)) => return diagnose_file(Path::new(suite), &options.limits),
-        (Err(errors), None) => return Err(refused(errors)),
-    };
-    let Input::Workspace { workspace, suite, .. } = &input else {
+    match Input::of_workspace(path, options) {
+        Ok(Input::Workspace { workspace, .. }) if is_bare(&workspace) && of_runs(path).is_some() => {}
+        Ok(input) => return diagnose_workspace(shown, &input),
+        Err(errors) if !errors.iter().any(|error| matches!(error, LayoutError::NoLayout { .. })) => {
+            return Err(DoctorError::Refused(errors.iter().map(ToString::to_string).collect()));
+        }
+        Err(_) => {}
+    }
+    if let Some(diagnosis) = of_runs(path) {
+        return Ok(diagnosis);
+    }
+    let results = path.join(RESULTS_NAME);
+    if results.is_file() {
+        return diagnose_file(&results, &options.limits);
+    }
+    let found = inventory(path);
+    match (found.suites.as_slice(), found.workspaces.as_slice(), found.results.as_slice()) {
+        ([], [], []) => Err(DoctorError::Refused(vec![nothing_found(path)])),
+        ([suite], [], []) => diagnose_file(Path::new(suite), &options.limits),
+        _ => {
+            let all = found.suites.iter().chain(&found.workspaces).chain(&found.results);
+            let next = all.take(KEPT).map(|path| format!("skill-lift doctor {path}")).collect();
+            Ok(Diagnosis { path: shown, subject: Subject::Folder(found), findings: Vec::new(), next })
+        }
+    }
+}
+
+/// Name of a file of results.
+const RESULTS_NAME: &str = "benchmark.json";
+
+/// Why a folder is refused, with what was looked for.
+fn nothing_found(path: &Path) -> String {
+    let (folder, iterations) = (shown_path(path), Vec::new());
+    let patterns = Layout::ALL.iter().map(|layout| layout.pattern()).collect();
+    LayoutError::NoLayout { folder, patterns, iterations }.to_string()
+}
+
+/// Whether a tree could as well be one of runs that were never graded: it has neither verdicts nor descriptions.
+fn is_bare(workspace: &Workspace) -> bool {
+    !workspace.has_verdicts() && workspace.evals.iter().all(|eval| eval.metadata.is_none())
+}
+
+/// A tree of runs whose folders are cases of a suite near it.
+fn of_runs(path: &Path) -> Option<Diagnosis> {
+    let shown = shown_path(path);
+    let found = suites_above(path).into_iter().find_map(|suite_path| {
+        let suite = read_suite(&suite_path).filter(|suite| suite.dialect == Dialect::SharedBenchmark)?;
+        let found = cases_in(path, &suite);
+        (found > 0).then(|| (shown_path(&suite_path), suite, found))
+    });
+    let (suite, cases, found) = found.map(|(path, suite, found)| (path, suite.cases.len(), found))?;
+    let next = vec![format!("skill-lift benchmark {suite} --runs {shown}")];
+    let subject = Subject::Runs { suite, cases, found };
+    Some(Diagnosis { path: shown, subject, findings: Vec::new(), next })
+}
+
+fn diagnose_workspace(shown: String, input: &Input) -> Result<Diagnosis, DoctorError> {
+    let Input::Workspace { workspace, suite, .. } = input else {
         return Err(DoctorError::Refused(vec![format!("{shown} is no workspace")]));
     };
-    let (facts, findings) = facts(&input, workspace, suite).map_err(|message| DoctorError::Refused(vec![message]))?;
+    let (facts, findings) = facts(input, workspace, suite).map_err(|message| DoctorError::Refused(vec![message]))?;
     let next = next_for_workspace(&facts, workspace);
     Ok(Diagnosis { path: shown, subject: Subject::Workspace(Box::new(facts)), findings, next })
 }
@@ -149,6 +202,9 @@ fn facts(input: &Input, workspace: &Workspace, suite: &Suite) -> Result<(Workspa
         })
         .collect();
     findings.extend(benchmark_file.as_ref().map(findings_of_benchmark).unwrap_or_default());
+    if stored.is_some() {
+        findings.extend(findings_of_sanity(&analysis.sanity, &findings));
+    }
     let facts = WorkspaceFacts {
         dialect: workspace.kind.into(),
         root: workspace.shown_root().to_owned(),
@@ -162,6 +218,20 @@ fn facts(input: &Input, workspace: &Workspace, suite: &Suite) -> Result<(Workspa
         benchmark_file,
     };
     Ok((facts, findings))
+}
+
+/// Signs that no warning has named.
+fn findings_of_sanity(sanity: &Sanity, named: &[Finding]) -> Vec<Finding> {
+    let signs = sanity
+        .signs
+        .iter()
+        .filter(|(kind, signs)| signs.count > 0 && !named.iter().any(|finding| finding.code == kind.code()));
+    let finding = |(kind, signs): (&SanityKind, &Signs)| Finding {
+        code: kind.code(),
+        count: signs.count,
+        examples: signs.named.iter().take(KEPT).cloned().collect(),
+    };
+    signs.map(finding).collect()
 }
 
 fn findings_of_benchmark(checked: &CheckedBenchmark) -> Vec<Finding> {
@@ -202,12 +272,14 @@ fn next_for_suite(path: &str, suite: &Suite) -> Vec<String> {
     if suite.cases.iter().all(|case| case.is_trigger()) {
         return vec![validate];
     }
-    vec![validate, format!("skill-lift benchmark {path} --runs RUNS")]
+    let trees = trees_of(Path::new(path));
+    let runs = trees.first().map_or("RUNS", |(_, tree)| tree);
+    vec![validate, format!("skill-lift benchmark {path} --runs {runs}")]
 }
 
 fn next_for_workspace(facts: &WorkspaceFacts, workspace: &Workspace) -> Vec<String> {
     let root = &facts.root;
-    let mut next = match suites_above(workspace.root()) {
+    let mut next = match suite_of(workspace) {
         Some(suite) => vec![format!("skill-lift benchmark {suite} --runs {root}")],
         None => Vec::new(),
     };
@@ -240,28 +312,8 @@ fn example(pointer: &str, detail: &str) -> String {
     [pointer, detail].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
 }
 
-/// The suite of an iteration: beside it or a few folders up.
-fn suites_above(root: &Path) -> Option<String> {
-    let folders = root.ancestors().skip(1).take(SUITE_DISTANCE).filter(|folder| !folder.as_os_str().is_empty());
-    folders.flat_map(suites_below).next()
-}
-
-/// Folders above an iteration in which its suite is looked for.
-const SUITE_DISTANCE: usize = 4;
-
-/// Names of suites.
-const SUITE_NAMES: [&str; 2] = ["shared-benchmark.json", "evals.json"];
-
-/// Folders that are looked into for suites; in a folder with more nobody looks for one.
-const SUITE_FOLDERS: usize = 1_000;
-
-/// Suites where people keep them: in `evals`, in the folder itself, in another folder below it.
-fn suites_below(path: &Path) -> Vec<String> {
-    let mut folders = vec![path.join("evals"), path.to_owned()];
-    let entries = std::fs::read_dir(path).into_iter().flatten().take(SUITE_FOLDERS).filter_map(Result::ok);
-    let mut others: Vec<_> = entries.map(|entry| entry.path()).filter(|folder| folder.is_dir()).collect();
-    others.sort();
-    folders.extend(others);
-    let files = folders.iter().flat_map(|folder| SUITE_NAMES.map(|name| folder.join(name)));
-    files.filter(|path| path.is_file()).map(|path| shown_path(&path)).collect()
+/// The suite of an iteration: one near it whose cases have the prompts or the names of the evals.
+fn suite_of(workspace: &Workspace) -> Option<String> {
+    let fits = |path: &std::path::PathBuf| read_suite(path).is_some_and(|suite| TreeCases::fits(workspace, &suite));
+    suites_above(workspace.root()).into_iter().find(fits).map(|path| shown_path(&path))
 }

@@ -67,7 +67,9 @@ impl Input {
                 names.extend(eval.eval_id.iter().cloned().chain([eval.name.clone()]).chain(metadata));
             }
         }
-        let lift = analysis.inference.overall.test.estimate.as_ref();
+        // the file is about all of the evals
+        let is_whole = cases.case_of_eval.iter().all(Option::is_some);
+        let lift = analysis.inference.overall.test.estimate.as_ref().filter(|_| is_whole);
         Some(CheckedBenchmark::of(file, claims, &analysis.table, &names, lift, &stored.texts))
     }
 

@@ -7,6 +7,7 @@ pub mod doctor;
 mod evaluate;
 mod forge;
 mod input;
+mod inventory;
 mod products;
 mod scratch;
 mod sides;

@@ -72,6 +72,33 @@ impl<'a> TreeCases<'a> {
     }
 }
 
+impl TreeCases<'_> {
+    /// Whether a suite is the one of a workspace: most of the evals that say what they asked, or what they are called,
+    /// have a case that says the same.
+    pub fn fits(workspace: &Workspace, suite: &Suite) -> bool {
+        let cases = TreeCases::of_suite(workspace, suite.cases.iter().collect());
+        let (mut same, mut told) = (0, 0);
+        for (eval, case) in workspace.evals.iter().zip(&cases.case_of_eval) {
+            let case = case.map(|case| cases.cases[case]);
+            let metadata = eval.metadata.as_ref();
+            let prompt = metadata.and_then(|metadata| metadata.prompt.as_deref());
+            let name = metadata.and_then(|metadata| metadata.name.as_deref()).or(eval.title.as_deref());
+            told += usize::from(prompt.is_some() || name.is_some());
+            same += usize::from(case.is_some_and(|case| {
+                let same_prompt = prompt.zip(case.prompt.as_deref()).is_some_and(|(a, b)| same_words(a, b));
+                let same_name = name.zip(case.name.as_deref()).is_some_and(|(a, b)| slug(a) == slug(b));
+                same_prompt || same_name
+            }));
+        }
+        told > 0 && same * 2 >= told
+    }
+}
+
+/// Whether two texts are the same but for white space.
+fn same_words(a: &str, b: &str) -> bool {
+    a.split_whitespace().eq(b.split_whitespace())
+}
+
 /// A name as a folder of a workspace spells it: letters and digits in lower case, everything else a hyphen.
 fn slug(name: &str) -> String {
     let mut slug = String::new();
@@ -121,7 +148,8 @@ pub fn evaluate_workspace(
     let mut collector = Collector::new(rows, &request.cases.cases, request.frames, on_duplicate);
     collector.duplicates_dropped = workspace.duplicates_dropped();
     collector.digest.extend(workspace.digests().to_vec());
-    collector.warnings.extend(workspace.warnings().iter().cloned().chain(unknown_cases(request)));
+    let told = workspace.warnings().iter().cloned();
+    collector.warnings.extend(told.chain(unknown_cases(request)).chain(other_prompts(request)));
     let mut tree = StoredTree::default();
     grade_workspace(
         request,
@@ -213,6 +241,22 @@ fn units_in_order<'a>(request: &WorkspaceRequest<'a>, variants: &[String]) -> Ve
         key(a).cmp(&key(b)).then_with(|| a.unit.repetition.cmp(&b.unit.repetition))
     });
     placed
+}
+
+/// Cases of the suite that ask something else than their evals did: their verdicts may be about other work.
+fn other_prompts(request: &WorkspaceRequest<'_>) -> Vec<RunWarning> {
+    let evals = request.workspace.evals.iter().zip(&request.cases.case_of_eval);
+    let other = evals.filter_map(|(eval, case)| {
+        let case = request.cases.cases[(*case)?];
+        let prompt = eval.metadata.as_ref()?.prompt.as_deref()?;
+        let differs = case.prompt.as_deref().is_some_and(|asked| !same_words(asked, prompt));
+        differs.then(|| RunWarning {
+            code: WarningCode::PromptDiffers,
+            path: eval.path.clone(),
+            message: format!("the suite asks something else in case {}; are these its runs?", case.id),
+        })
+    });
+    other.collect()
 }
 
 fn unknown_cases(request: &WorkspaceRequest<'_>) -> Vec<RunWarning> {

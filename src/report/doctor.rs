@@ -29,8 +29,30 @@ struct DiagnosisJson<'a> {
     results: Option<ResultsJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdicts: Option<VerdictsJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs: Option<RunsJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder: Option<FolderJson<'a>>,
     findings: Vec<FindingJson<'a>>,
     next: &'a [String],
+}
+
+/// A tree of runs.
+#[derive(Serialize)]
+struct RunsJson<'a> {
+    suite: &'a str,
+    cases: usize,
+    cases_found: usize,
+}
+
+/// What stands below a folder.
+#[derive(Serialize)]
+struct FolderJson<'a> {
+    suites: &'a [String],
+    workspaces: &'a [String],
+    results: &'a [String],
+    run_trees: Vec<&'a str>,
+    is_cut: bool,
 }
 
 #[derive(Serialize)]
@@ -43,7 +65,7 @@ struct FindingJson<'a> {
 #[derive(Serialize)]
 struct WorkspaceJson<'a> {
     root: &'a str,
-    evals: usize,
+    cases: usize,
     arms: Ordered<ArmJson>,
     layouts: Ordered<u32>,
     verdicts: Option<VerdictsJson>,
@@ -127,7 +149,7 @@ fn workspace_json(facts: &WorkspaceFacts) -> WorkspaceJson<'_> {
     let counts = |of: &dyn Fn(&StoredTree) -> Vec<(String, u32)>| Ordered(stored.map(of).unwrap_or_default());
     WorkspaceJson {
         root: &facts.root,
-        evals: facts.evals,
+        cases: facts.evals,
         arms: Ordered(
             facts
                 .arms
@@ -178,6 +200,8 @@ fn kind(subject: &Subject) -> &'static str {
         Subject::Workspace(_) => "workspace",
         Subject::Results(_) => "results",
         Subject::Verdicts(_) => "verdicts",
+        Subject::Runs { .. } => "runs",
+        Subject::Folder(_) => "folder",
     }
 }
 
@@ -197,7 +221,7 @@ pub fn write_json(diagnosis: &Diagnosis, writer: &mut dyn Write) -> io::Result<(
         dialect: match subject {
             Subject::Suite(suite) => Some(suite.dialect.name()),
             Subject::Workspace(facts) => Some(facts.dialect.name()),
-            Subject::Results(_) | Subject::Verdicts(_) => None,
+            _ => None,
         },
         suite: if let Subject::Suite(suite) = subject { Some(SuiteCounts::of(suite)) } else { None },
         workspace: if let Subject::Workspace(facts) = subject { Some(workspace_json(facts)) } else { None },
@@ -206,6 +230,20 @@ pub fn write_json(diagnosis: &Diagnosis, writer: &mut dyn Write) -> io::Result<(
             Some(VerdictsJson::of_document(document))
         } else {
             None
+        },
+        runs: match subject {
+            Subject::Runs { suite, cases, found } => Some(RunsJson { suite, cases: *cases, cases_found: *found }),
+            _ => None,
+        },
+        folder: match subject {
+            Subject::Folder(found) => Some(FolderJson {
+                suites: &found.suites,
+                workspaces: &found.workspaces,
+                results: &found.results,
+                run_trees: found.run_trees.iter().map(|(_, tree)| tree.as_str()).collect(),
+                is_cut: found.is_cut,
+            }),
+            _ => None,
         },
         findings: findings
             .iter()
@@ -261,6 +299,8 @@ fn title(subject: &Subject) -> String {
         Subject::Workspace(facts) => format!("a workspace of {} ({})", tool(facts.dialect), facts.dialect.name()),
         Subject::Results(claims) => format!("a file of results ({})", claims.form.word()),
         Subject::Verdicts(_) => "a file of verdicts".to_owned(),
+        Subject::Runs { .. } => "a tree of runs".to_owned(),
+        Subject::Folder(_) => "a folder with several things".to_owned(),
     }
 }
 
@@ -275,6 +315,22 @@ fn understood(subject: &Subject) -> io::Result<Vec<String>> {
         Subject::Workspace(facts) => Ok(understood_workspace(facts)),
         Subject::Results(claims) => Ok(understood_results(claims)),
         Subject::Verdicts(document) => Ok(vec![VerdictsJson::of_document(document).words()]),
+        Subject::Runs { suite, cases, found } => {
+            let of = counted(*cases, "case", "cases");
+            Ok(vec![format!("runs of {} of {of} of {suite}", count(*found))])
+        }
+        Subject::Folder(found) => {
+            let named =
+                |what: &str, paths: &[String]| paths.iter().map(|path| format!("{what}: {path}")).collect::<Vec<_>>();
+            let mut lines = named("suite", &found.suites);
+            lines.extend(found.run_trees.iter().map(|(suite, tree)| format!("tree of runs: {tree} (of {suite})")));
+            lines.extend(named("workspace", &found.workspaces));
+            lines.extend(named("results", &found.results));
+            if found.is_cut {
+                lines.push("there are more folders than are looked into: name one of them".to_owned());
+            }
+            Ok(lines)
+        }
     }
 }
 
@@ -286,7 +342,7 @@ fn understood_workspace(facts: &WorkspaceFacts) -> Vec<String> {
     let runs: usize = facts.arms.iter().map(|(_, arm)| arm.runs).sum();
     let mut lines = vec![format!(
         "{}, {}: {}",
-        counted(facts.evals, "eval", "evals"),
+        counted(facts.evals, "case", "cases"),
         counted(runs, "run", "runs"),
         arms.collect::<Vec<_>>().join(", ")
     )];

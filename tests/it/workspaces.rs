@@ -70,11 +70,7 @@ fn a_folder_without_any_layout_is_refused_and_the_patterns_are_named() {
     let said = workspace.run(&["benchmark", "w", "--out", "report.json"]);
     assert_eq!(said.code, 1);
     let [line] = said.lines("FAIL:")[..] else { panic!("{said:#?}") };
-    for pattern in [
-        "<eval>/<configuration>/run-<n>/grading.json",
-        "<eval>/<configuration>/grading.json",
-        "<configuration>/eval-<n>-grading.json",
-    ] {
+    for pattern in ["<case>/<arm>/run-<n>/grading.json", "<case>/<arm>/grading.json", "<arm>/eval-<n>-grading.json"] {
         assert!(line.contains(pattern), "{line}");
     }
     assert!(!workspace.path().join("report.json").exists());

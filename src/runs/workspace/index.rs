@@ -142,6 +142,12 @@ impl Workspace {
         Scan { root, options }.finish(found, other_iterations)
     }
 
+    /// Whether cases stand directly below a folder.
+    pub fn is_iteration(path: &Path) -> bool {
+        let scan = Scan { root: path.to_owned(), options: WorkspaceOptions::default() };
+        scan.evals_below("").is_ok_and(|found| !found.is_empty())
+    }
+
     /// Whether a folder is laid out like a workspace: cheap, nothing but directories is read.
     pub fn is_one(path: &Path) -> bool {
         let options = WorkspaceOptions::default();

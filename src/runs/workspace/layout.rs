@@ -44,14 +44,14 @@ impl Layout {
     /// The path of the verdicts, as a person reads it.
     pub fn pattern(self) -> &'static str {
         match self {
-            Self::Nested => "<eval>/<configuration>/run-<n>/grading.json",
-            Self::Flat => "<eval>/<configuration>/grading.json",
-            Self::InOutputs => "<eval>/<configuration>/outputs/grading.json",
-            Self::BesideConfigurations => "<eval>/grading_<configuration>.json",
-            Self::OneFile => "<eval>/grading.json with runs of every configuration",
-            Self::ConfigurationFirst => "<configuration>/eval-<n>-grading.json",
-            Self::RunsInFile => "<eval>/<configuration>/grading.json with several runs",
-            Self::Trials => "<eval>/<configuration>_<k>/grading.json",
+            Self::Nested => "<case>/<arm>/run-<n>/grading.json",
+            Self::Flat => "<case>/<arm>/grading.json",
+            Self::InOutputs => "<case>/<arm>/outputs/grading.json",
+            Self::BesideConfigurations => "<case>/grading_<arm>.json",
+            Self::OneFile => "<case>/grading.json with runs of every arm",
+            Self::ConfigurationFirst => "<arm>/eval-<n>-grading.json",
+            Self::RunsInFile => "<case>/<arm>/grading.json with several runs",
+            Self::Trials => "<case>/<arm>_<k>/grading.json",
         }
     }
 

@@ -117,7 +117,7 @@ impl Scan {
     }
 
     /// The evals directly below a folder.
-    fn evals_below(&self, path: &str) -> Result<Vec<FoundEval>, LayoutError> {
+    pub(super) fn evals_below(&self, path: &str) -> Result<Vec<FoundEval>, LayoutError> {
         let Some(listing) = self.list(path)? else { return Ok(Vec::new()) };
         let folders: Vec<_> = listing.entries().iter().filter(|entry| layout::is_looked_into(entry)).collect();
         let classified: Vec<Result<Option<FoundEval>, LayoutError>> =
