@@ -76,7 +76,7 @@ pub struct DiffArguments {
     #[arg(long)]
     assume_comparable: bool,
     /// Exit with 1 on a regression with the skill, and when nothing could be compared. RULE is `any`, `strict` or
-    /// `established`; `any` if it is left out.
+    /// `established`, written with `=`; `any` if it is left out.
     ///
     /// any: a check that passed in every scored run fails now, or, on like-for-like results, the pass rate of a case is
     /// lower. strict: also a case that has lost its score or is gone. established: only when the paired test over the

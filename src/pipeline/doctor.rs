@@ -1,6 +1,6 @@
 //! What a path is: which format, what was understood, what was not, and what to do next.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::Path;
 
@@ -79,7 +79,7 @@ fn diagnose_file(path: &Path, limits: &Limits) -> Result<Diagnosis, DoctorError>
             format!("{shown} {refusal}"),
             format!("{shown} holds no list of verdicts: `expectations` or `assertions`, each with a text and `passed`"),
         ]),
-        other => DoctorError::Refused(vec![format!("{shown} {other}")]),
+        other => DoctorError::Refused(vec![format!("{shown}: {other}")]),
     })
 }
 
@@ -295,16 +295,22 @@ fn next_for_workspace(facts: &WorkspaceFacts, workspace: &Workspace) -> Vec<Stri
     if facts.dialect != Dialect::SkillCreator {
         next.push(format!("skill-lift report {root}"));
     }
-    if let Some(earlier) = workspace.other_iterations.last() {
-        let parent = root.rsplit_once('/').map_or("", |(parent, _)| parent);
-        let earlier = if parent.is_empty() {
-            earlier.clone()
-        } else {
-            format!("{parent}/{}", earlier.rsplit('/').next().unwrap_or(earlier))
-        };
+    let parent = root.rsplit_once('/').map_or("", |(parent, _)| parent);
+    let siblings = workspace.other_iterations.iter().rev().map(|name| match parent {
+        "" => name.clone(),
+        _ => format!("{parent}/{}", name.rsplit('/').next().unwrap_or(name)),
+    });
+    if let Some(earlier) = siblings.into_iter().take(KEPT).find(|earlier| shares_an_eval(workspace, earlier)) {
         next.push(format!("skill-lift diff {earlier} {root}"));
     }
     next
+}
+
+/// Whether another iteration measured at least one of the evals of this one, so that the two can be compared.
+fn shares_an_eval(workspace: &Workspace, other: &str) -> bool {
+    let Ok(other) = Workspace::open(Path::new(other), *workspace.options()) else { return false };
+    let evals: HashSet<String> = other.evals.iter().map(|eval| other.case_id(eval)).collect();
+    workspace.evals.iter().any(|eval| evals.contains(&workspace.case_id(eval)))
 }
 
 /// A place in a file and what is there.

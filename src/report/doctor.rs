@@ -283,8 +283,14 @@ pub fn write_text(diagnosis: &Diagnosis, writer: &mut dyn Write) -> io::Result<(
     for command in next {
         line(writer, &format!("  {command}"))?;
     }
+    if next.iter().any(|command| command.split(' ').any(|word| PLACEHOLDERS.contains(&word))) {
+        writeln!(writer, "  (a word in capitals stands for a path of yours)")?;
+    }
     Ok(())
 }
+
+/// What stands in a command for a path that is not known.
+const PLACEHOLDERS: [&str; 3] = ["OLD", "RUNS", "SUITE"];
 
 fn title(subject: &Subject) -> String {
     let tool = |dialect: Dialect| match dialect {

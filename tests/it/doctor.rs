@@ -141,6 +141,20 @@ fn a_tree_without_verdicts_and_assertions_needs_its_suite() {
     assert_eq!(found["next"], json!(["skill-lift benchmark SUITE --runs runs"]));
 }
 
+/// An eval that both iterations have is what makes them comparable.
+#[test]
+fn iterations_are_suggested_for_a_comparison_only_when_they_share_an_eval() {
+    let grading = r#"{"expectations": [{"text": "t", "passed": true, "evidence": "e"}]}"#;
+    let workspace = Workspace::new();
+    for path in ["iteration-1/eval-1", "iteration-2/eval-2", "iteration-3/eval-1"] {
+        workspace.write(&format!("w/{path}/with_skill/grading.json"), grading);
+    }
+    let next = |path: &str| diagnosis(workspace.path(), path)["next"].clone();
+    assert_eq!(next("w"), json!(["skill-lift benchmark w/iteration-3", "skill-lift diff w/iteration-1 w/iteration-3"]));
+    workspace.write("w/iteration-4/eval-4/with_skill/grading.json", grading);
+    assert_eq!(next("w"), json!(["skill-lift benchmark w/iteration-4"]));
+}
+
 #[test]
 fn what_is_nothing_is_refused_as_everything_that_it_could_be() {
     let workspace = Workspace::new();

@@ -18,7 +18,7 @@ use crate::pipeline::{
     EvaluationError, GradedSide, Input, Request, RunsSource, SIDE_PRODUCTS, SideRequest, TreeCases, WorkspaceRequest,
     graded_side, variants_of,
 };
-use crate::runs::claims::{ReadOptions, load as load_claims};
+use crate::runs::claims::{ClaimsError, ReadOptions, load as load_claims};
 use crate::runs::index::shown_path;
 use crate::runs::workspace::{Workspace, WorkspaceOptions};
 use crate::runs::{IndexOptions, Limits};
@@ -100,8 +100,20 @@ impl OpenArguments {
         let shown = shown_path(path);
         match load_claims(path, &options) {
             Ok(claims) => Ok(Side::of_file(shown, claims)),
+            Err(ClaimsError::NotResults(_)) if self.is_suite(path) => Err(fail(&format!(
+                "{shown} is a suite, which says what is evaluated; compare results of it: \
+                 skill-lift diff OLD_RUNS NEW_RUNS --suite {shown}"
+            ))),
             Err(error) => Err(fail(&format!("{shown}: {error}"))),
         }
+    }
+
+    fn is_suite(&self, path: &Path) -> bool {
+        load(path, &self.load_options()).suite.is_some()
+    }
+
+    fn load_options(&self) -> LoadOptions {
+        LoadOptions { max_bytes: Limits::mebibytes(self.max_suite_mib), ..LoadOptions::default() }
     }
 
     fn grade(&self, path: &Path, input: &Input) -> Result<GradedSide, EvaluationError> {
@@ -181,8 +193,7 @@ impl OpenArguments {
     }
 
     fn load(&self, path: &Path, quiet: bool) -> Result<Suite, ExitCode> {
-        let options = LoadOptions { max_bytes: Limits::mebibytes(self.max_suite_mib), ..LoadOptions::default() };
-        let Loaded { suite, diagnostics, .. } = load(path, &options);
+        let Loaded { suite, diagnostics, .. } = load(path, &self.load_options());
         if suite.is_none() || !quiet {
             // standard error may be closed; there is nobody left to tell
             let _ = print_failures(&diagnostics, &mut std::io::stderr().lock(), message_style(Color::Auto));

@@ -39,6 +39,10 @@ fn broken_and_foreign_files_are_refused_with_their_name() {
         ("{\"results\": [{\"objective_pass_rate\": NaN}]}", "FAIL: bad.json: "),
         ("[]", "FAIL: bad.json: is no result list: the top level is array, not an object"),
         ("{\"a\": 1}", "FAIL: bad.json: is no result list; nearest forms: "),
+        (
+            "{\"evals\": [{\"prompt\": \"p\"}]}",
+            "FAIL: bad.json is a suite, which says what is evaluated; compare results",
+        ),
     ];
     for (text, expected) in refused {
         let workspace = Workspace::new();
