@@ -8,6 +8,7 @@ mod assertion;
 mod case;
 pub mod check;
 mod cross;
+mod dataset_files;
 mod datasets;
 mod depends;
 pub mod diagnostic;
@@ -30,6 +31,7 @@ mod script;
 mod shape;
 mod suggest;
 mod top;
+mod words;
 
 pub use check::{Check, TextMatching};
 pub use diagnostic::{Diagnostic, Diagnostics, Level};
