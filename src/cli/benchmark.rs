@@ -115,7 +115,8 @@ impl BenchmarkArguments {
         let options = AnalysisOptions { thresholds, baseline: input.baseline(&variants) };
         let analysis = analyze(&frames, &variants, &options).map_err(|error| fail(&error.to_string()))?;
         drop(frames);
-        let benchmark_file = stored.as_ref().and_then(|stored| input.check_benchmark(&analysis, stored));
+        let benchmark_file =
+            stored.as_ref().and_then(|stored| input.check_benchmark(&analysis, stored, self.common.split()));
         if !self.common.quiet {
             warn_label_mismatches(&analysis.table, &analysis.pairing);
             benchmark_file.iter().for_each(warn_contradictions);

@@ -18,7 +18,7 @@ use crate::grade::GradeOptions;
 use crate::judge::Verdicts;
 use crate::pipeline::{
     Evaluated, Input, Products, Request, RunsSource, TreeCases, WarningLog, WorkspaceRequest, evaluate,
-    evaluate_workspace, variants_of,
+    evaluate_workspace, variants_of, workspace_cases,
 };
 use crate::report::numbers::counted;
 use crate::report::{Provenance, ReportHead, RowWriter};
@@ -160,6 +160,11 @@ pub struct Graded<R> {
 }
 
 impl Common {
+    /// The part of the suite that is graded; `None` for all of it.
+    pub fn split(&self) -> Option<Split> {
+        self.split.split()
+    }
+
     /// Loads the suite, grades the tree and prints what was odd. Writes nothing but the rows, to what `rows` makes.
     /// `Err` is the exit code after the problem was printed.
     pub fn grade<R: RowWriter>(
@@ -186,13 +191,12 @@ impl Common {
                 .map_err(|error| fail(&error.to_string()))?,
             None => Verdicts::default(),
         };
-        let split = self.split.split();
-        let triggers = suite.cases_of(split).filter(|case| case.is_trigger());
+        let split = self.split();
         let head = ReportHead {
             manifest: shown_path(&self.suite),
             skill_name: suite.skill_name.clone(),
             generated_at,
-            skipped_trigger_cases: triggers.map(|case| case.id.clone()).collect(),
+            skipped_trigger_cases: input.skipped_trigger_cases(split),
         };
         let mut rows = rows(&head)?;
         let limits = self.limits.limits();
@@ -234,10 +238,7 @@ impl Common {
                         "this workspace holds verdicts: --judge-tasks and --write-grading-files are for runs without any",
                     ));
                 }
-                let cases = match implied {
-                    true => TreeCases::of_tree(&suite.cases),
-                    false => TreeCases::of_suite(workspace, suite.cases_of(split).collect()),
-                };
+                let cases = workspace_cases(workspace, suite, *implied, split);
                 let request = WorkspaceRequest {
                     workspace,
                     suite,
@@ -338,7 +339,7 @@ impl Common {
             strict_contract: self.strict_contract,
             allow_external_files: self.allow_external_files,
             max_bytes: Limits::mebibytes(self.limits.max_suite_mib),
-            split: self.split.split(),
+            split: self.split(),
             dialect: self.dialect.map(Into::into),
             ..LoadOptions::default()
         };
@@ -382,7 +383,7 @@ impl Common {
             ("on-duplicate", (self.on_duplicate == DuplicateChoice::Last).then(|| json!("last"))),
             ("pass-env", changed(&self.pass_environment, &Vec::new())),
             ("regrade", flag(self.regrade)),
-            ("split", self.split.split().map(|split| json!(split.word()))),
+            ("split", self.split().map(|split| json!(split.word()))),
             ("strict", flag(self.strict)),
             ("strict-contract", flag(self.strict_contract)),
             ("strict-layout", flag(self.strict_layout)),

@@ -191,7 +191,7 @@ fn facts(input: &Input, workspace: &Workspace, suite: &Suite) -> Result<(Workspa
     let assertions = || suite.cases.iter().flat_map(|case| &case.assertions);
     let offline = assertions().filter(|assertion| assertion.class() == AssertionClass::Deterministic).count();
     let stored = evaluated.stored.filter(|_| workspace.has_verdicts());
-    let benchmark_file = stored.as_ref().and_then(|stored| input.check_benchmark(&analysis, stored));
+    let benchmark_file = stored.as_ref().and_then(|stored| input.check_benchmark(&analysis, stored, None));
     let mut findings: Vec<Finding> = evaluated
         .warnings
         .kinds()

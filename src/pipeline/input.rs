@@ -1,5 +1,6 @@
 //! What the user named: a suite with the folder of its runs, or a workspace that says itself what its cases are.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::workspace::{TreeCases, cases_of_tree};
@@ -9,7 +10,7 @@ use crate::analyze::table::Baseline;
 use crate::grade::stored::StoredTree;
 use crate::runs::LayoutError;
 use crate::runs::workspace::{Workspace, WorkspaceOptions};
-use crate::suite::{Dialect, Suite};
+use crate::suite::{Dialect, Split, Suite};
 
 /// What is graded.
 pub enum Input {
@@ -52,14 +53,16 @@ impl Input {
         }
     }
 
-    /// The benchmark file of a workspace, held against its verdicts.
-    pub fn check_benchmark(&self, analysis: &Analysis, stored: &StoredTree) -> Option<CheckedBenchmark> {
+    /// The benchmark file of a workspace, held against its verdicts. `split` is the part of the suite that was analysed.
+    pub fn check_benchmark(
+        &self,
+        analysis: &Analysis,
+        stored: &StoredTree,
+        split: Option<Split>,
+    ) -> Option<CheckedBenchmark> {
         let Self::Workspace { workspace, suite, implied } = self else { return None };
         let (file, claims) = workspace.benchmark_file()?;
-        let cases = match implied {
-            true => TreeCases::of_tree(&suite.cases),
-            false => TreeCases::of_suite(workspace, suite.cases.iter().collect()),
-        };
+        let cases = workspace_cases(workspace, suite, *implied, split);
         let mut names: Vec<Vec<String>> = cases.cases.iter().map(|case| vec![case.id.clone()]).collect();
         for (eval, case) in workspace.evals.iter().zip(&cases.case_of_eval) {
             if let Some(names) = case.and_then(|case| names.get_mut(case)) {
@@ -71,6 +74,21 @@ impl Input {
         let is_whole = cases.case_of_eval.iter().all(Option::is_some);
         let lift = analysis.inference.overall.test.estimate.as_ref().filter(|_| is_whole);
         Some(CheckedBenchmark::of(file, claims, &analysis.table, &names, lift, &stored.texts))
+    }
+
+    /// Ids of the trigger cases that have no rows: nothing but the loading of the skill is asked of them. In a workspace
+    /// they may have verdicts all the same.
+    pub fn skipped_trigger_cases(&self, split: Option<Split>) -> Vec<String> {
+        let measured: HashSet<&str> = match self {
+            Self::Workspace { workspace, suite, implied } if workspace.has_verdicts() => {
+                let cases = workspace_cases(workspace, suite, *implied, split);
+                let positions = cases.case_of_eval.iter().flatten();
+                positions.map(|position| cases.cases[*position].id.as_str()).collect()
+            }
+            Self::Workspace { .. } | Self::Runs(_) => HashSet::new(),
+        };
+        let triggers = self.suite().cases_of(split).filter(|case| case.is_trigger());
+        triggers.map(|case| case.id.clone()).filter(|id| !measured.contains(id.as_str())).collect()
     }
 
     /// Whether a file of the suite was read.
@@ -97,6 +115,19 @@ impl Input {
             return Ok(Self::Runs(suite));
         }
         Ok(Self::Workspace { workspace: Box::new(Workspace::open(runs, options)?), suite, implied: false })
+    }
+}
+
+/// The cases of a workspace with the evals that are theirs: those of the suite that was named, else one for each eval.
+pub fn workspace_cases<'a>(
+    workspace: &Workspace,
+    suite: &'a Suite,
+    implied: bool,
+    split: Option<Split>,
+) -> TreeCases<'a> {
+    match implied {
+        true => TreeCases::of_tree(&suite.cases),
+        false => TreeCases::of_suite(workspace, suite.cases_of(split).collect()),
     }
 }
 

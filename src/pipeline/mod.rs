@@ -18,7 +18,7 @@ mod workspace;
 
 pub use evaluate::{Evaluated, EvaluationError, FrameChoice, Products, Request, RunsSource, evaluate};
 pub use forge::{ForgeError, ForgeReading, number_of, read_forge};
-pub use input::{Input, skill_name};
+pub use input::{Input, skill_name, workspace_cases};
 pub use products::{GradingFiles, GradingFilesWritten, JudgeTasks};
 pub use sides::{GradedSide, SIDE_PRODUCTS, SideRequest, graded_side};
 pub use warnings::WarningLog;

@@ -50,7 +50,8 @@ impl<'a> TreeCases<'a> {
         Self { cases: cases.iter().collect(), case_of_eval: (0..cases.len()).map(Some).collect() }
     }
 
-    /// The cases of a suite: an eval is the case with its id, else the case with its name.
+    /// The cases of a suite: an eval is the case with its id, else the case with its name. A number in a longer name
+    /// may be anything: there the name counts first.
     pub fn of_suite(workspace: &Workspace, cases: Vec<&'a Case>) -> Self {
         let mut by_id: HashMap<&str, usize> = HashMap::new();
         let mut by_name: HashMap<String, usize> = HashMap::new();
@@ -65,7 +66,9 @@ impl<'a> TreeCases<'a> {
             let name = eval.metadata.as_ref().and_then(|metadata| metadata.name.as_deref());
             let bare = eval.name.strip_prefix("eval-").unwrap_or(&eval.name);
             let by_slug = |name: &str| by_name.get(&slug(name)).copied();
-            by_id.get(id.as_str()).copied().or_else(|| name.and_then(by_slug)).or_else(|| by_slug(bare))
+            let named = || name.and_then(by_slug).or_else(|| by_slug(bare));
+            let numbered = || by_id.get(id.as_str()).copied();
+            if eval.id_is_guessed { named().or_else(numbered) } else { numbered().or_else(named) }
         };
         let case_of_eval = workspace.evals.iter().map(find).collect();
         Self { cases, case_of_eval }
@@ -260,7 +263,12 @@ fn other_prompts(request: &WorkspaceRequest<'_>) -> Vec<RunWarning> {
 }
 
 fn unknown_cases(request: &WorkspaceRequest<'_>) -> Vec<RunWarning> {
-    let evals = request.workspace.evals.iter().zip(&request.cases.case_of_eval);
+    if request.cases.case_of_eval.iter().all(Option::is_some) {
+        return Vec::new();
+    }
+    // a case of another split is known, though nobody asked for it
+    let all = TreeCases::of_suite(request.workspace, request.suite.cases.iter().collect());
+    let evals = request.workspace.evals.iter().zip(&all.case_of_eval);
     let unknown = evals.filter(|(_, case)| case.is_none()).map(|(eval, _)| RunWarning {
         code: WarningCode::UnknownCase,
         path: eval.path.clone(),

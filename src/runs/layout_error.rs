@@ -87,6 +87,19 @@ pub enum LayoutError {
         /// The second directory.
         second: String,
     },
+    /// The arms of an eval were not asked the same.
+    #[error(
+        "the arms of one eval differ in `{key}`: {first} and {second}; correct one of them, for runs of different work \
+         cannot be compared"
+    )]
+    ArmsDiffer {
+        /// What differs.
+        key: &'static str,
+        /// The description of the first arm.
+        first: String,
+        /// That of the other arm.
+        second: String,
+    },
 }
 
 /// What to name instead of a folder that holds several iterations.

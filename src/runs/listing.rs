@@ -70,23 +70,53 @@ impl Listing {
                 continue;
             };
             let file_type = entry.file_type().map_err(ListingError::Io)?;
-            if file_type.is_symlink() {
-                let within = root().map_err(ListingError::Io)?;
-                match fs::canonicalize(entry.path()) {
-                    Ok(target) if target.starts_with(&within) => {
-                        let kind = fs::metadata(&target).map_or(EntryKind::Other, |data| kind_of(data.file_type()));
-                        listing.entries.push(Entry { name, kind, is_link: true });
-                    }
-                    Ok(_) => listing.refused.push(name),
-                    Err(_) => listing.entries.push(Entry { name, kind: EntryKind::Other, is_link: true }),
-                }
-            } else {
-                listing.entries.push(Entry { name, kind: kind_of(file_type), is_link: false });
-            }
+            listing.add(name, &entry.path(), file_type, root)?;
         }
         listing.entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         listing.refused.sort_unstable();
         Ok(Some(listing))
+    }
+
+    /// One entry of a directory that may have many; `Ok(None)` when it is not there.
+    pub fn read_one(
+        directory: &Path,
+        name: &str,
+        root: &dyn Fn() -> io::Result<PathBuf>,
+    ) -> Result<Option<Self>, ListingError> {
+        let path = directory.join(name);
+        let data = match fs::symlink_metadata(&path) {
+            Ok(data) => data,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(ListingError::Io(error)),
+        };
+        let mut listing = Self::default();
+        listing.add(name.to_owned(), &path, data.file_type(), root)?;
+        Ok(Some(listing))
+    }
+
+    fn add(
+        &mut self,
+        name: String,
+        path: &Path,
+        file_type: fs::FileType,
+        root: &dyn Fn() -> io::Result<PathBuf>,
+    ) -> Result<(), ListingError> {
+        if !file_type.is_symlink() {
+            self.entries.push(Entry { name, kind: kind_of(file_type), is_link: false });
+            return Ok(());
+        }
+        let within = root().map_err(ListingError::Io)?;
+        match fs::canonicalize(path) {
+            Ok(target) if target.starts_with(&within) => {
+                let kind = fs::metadata(&target).map_or(EntryKind::Other, |data| kind_of(data.file_type()));
+                self.entries.push(Entry { name, kind, is_link: true });
+            }
+            Ok(_) => self.refused.push(name),
+            Err(_) => self.entries.push(Entry { name, kind: EntryKind::Other, is_link: true }),
+        }
+        Ok(())
     }
 
     /// The entry with a name.

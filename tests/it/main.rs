@@ -21,5 +21,6 @@ mod skill_eval_odd;
 mod suites_of_others;
 mod summary;
 mod support;
+mod workspace_identity;
 mod workspaces;
 mod workspaces_recorded;

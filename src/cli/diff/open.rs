@@ -16,7 +16,7 @@ use crate::grade::GradeOptions;
 use crate::judge::Verdicts;
 use crate::pipeline::{
     EvaluationError, GradedSide, Input, Request, RunsSource, SIDE_PRODUCTS, SideRequest, TreeCases, WorkspaceRequest,
-    graded_side, variants_of,
+    graded_side, variants_of, workspace_cases,
 };
 use crate::runs::claims::{ClaimsError, ReadOptions, load as load_claims};
 use crate::runs::index::shown_path;
@@ -146,10 +146,7 @@ impl OpenArguments {
                 request: WorkspaceRequest {
                     workspace,
                     suite,
-                    cases: match implied {
-                        true => TreeCases::of_tree(&suite.cases),
-                        false => TreeCases::of_suite(workspace, suite.cases_of(None).collect()),
-                    },
+                    cases: workspace_cases(workspace, suite, *implied, None),
                     variants: &[],
                     strict_evidence: false,
                     evidence_characters: grade.evidence_characters,

@@ -1,6 +1,6 @@
 //! The index of a workspace: its eval directories, and where each arm's runs and verdicts stand.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use crate::runs::configuration::{Configuration, Role};
 use crate::runs::directory::RunDirectory;
 use crate::runs::index::{OnDuplicate, listing_error, shown_path};
 use crate::runs::limits::Limits;
-use crate::runs::listing::{EntryKind, Listing};
+use crate::runs::listing::{EntryKind, Listing, ListingError};
 use crate::runs::natural::natural_order;
 use crate::runs::skill_eval::Manifest;
 use crate::runs::warning::{RunWarning, WarningCode};
@@ -77,6 +77,8 @@ pub struct EvalDirectory {
     pub metadata: Option<EvalMetadata>,
     /// The id that the tree gives it, as text.
     pub eval_id: Option<String>,
+    /// Whether that id is no more than a number in a longer name.
+    pub id_is_guessed: bool,
     /// Its name for people, where a record of its runs has one.
     pub title: Option<String>,
 }
@@ -190,12 +192,7 @@ impl Workspace {
 
     /// The id of an eval's case: its own id where the runner keeps it, else `eval-<id>`, else the name of its folder.
     pub fn case_id(&self, eval: &EvalDirectory) -> String {
-        match (&eval.eval_id, self.kind) {
-            (Some(id), WorkspaceKind::SkillEval) => id.clone(),
-            (Some(id), _) if id.starts_with("eval-") => id.clone(),
-            (Some(id), _) => format!("eval-{id}"),
-            (None, _) => eval.name.clone(),
-        }
+        eval.case_id(self.kind)
     }
 
     /// The root that was chosen, as the user would type it.
@@ -242,11 +239,26 @@ impl Workspace {
     }
 }
 
-/// Opens a directory below a root.
+/// Opens a directory below a root. A link is not followed: the runs behind it are those of another directory.
 pub(super) fn open_directory(root: &Path, path: &str, limits: &Limits) -> Result<RunDirectory, LayoutError> {
-    // a link to a directory is followed only inside the root
+    let read = |place: &Path| Listing::read(place, &|| fs::canonicalize(root), limits.directory_entries);
+    open_with(root, path, limits, read)
+}
+
+/// Opens a directory below a root for one file of it, however many others there are.
+pub(super) fn open_for_file(root: &Path, path: &str, name: &str, limits: &Limits) -> Result<RunDirectory, LayoutError> {
+    open_with(root, path, limits, |place| Listing::read_one(place, name, &|| fs::canonicalize(root)))
+}
+
+fn open_with(
+    root: &Path,
+    path: &str,
+    limits: &Limits,
+    read: impl FnOnce(&Path) -> Result<Option<Listing>, ListingError>,
+) -> Result<RunDirectory, LayoutError> {
     let place = root.join(path);
-    let listing = Listing::read(&place, &|| fs::canonicalize(root), limits.directory_entries);
+    let is_link = !path.is_empty() && fs::symlink_metadata(&place).is_ok_and(|data| data.is_symlink());
+    let listing = if is_link { Ok(None) } else { read(&place) };
     let listing = listing.map_err(|error| listing_error(path, error))?;
     RunDirectory::open(place, path.to_owned(), listing, limits.directory_entries)
         .map_err(|error| listing_error(path, error))
@@ -274,15 +286,18 @@ impl Scan {
         }
         readings.extend(configuration_first(&arm_first));
         self.take_root_metadata(&mut readings, &kind_of_root);
-        if let Some(layout) = self.options.layout {
-            readings
-                .retain(|reading| reading.is_nested() == (layout == LayoutChoice::Nested) || reading.units.is_empty());
-        }
         let kind = self.options.kind.unwrap_or_else(|| kind_of(is_skill_eval, &readings));
         if kind == WorkspaceKind::SkillForge {
             readings.iter_mut().for_each(EvalReading::take_id_of_directory);
         }
-        errors.extend(claimed_twice(&mut readings));
+        give_up_guessed_ids(&mut readings, kind);
+        if let Some(layout) = self.options.layout {
+            keep_layout(&mut readings, kind, layout);
+        }
+        errors.extend(claimed_twice(&readings, kind));
+        for reading in &mut readings {
+            reading.eval.id_is_guessed = reading.eval.eval_id.is_some() && !reading.claims_id;
+        }
         if !errors.is_empty() {
             return Err(errors);
         }
@@ -333,6 +348,15 @@ impl Scan {
 }
 
 impl EvalDirectory {
+    fn case_id(&self, kind: WorkspaceKind) -> String {
+        match (&self.eval_id, kind) {
+            (Some(id), WorkspaceKind::SkillEval) => id.clone(),
+            (Some(id), _) if id.starts_with("eval-") => id.clone(),
+            (Some(id), _) => format!("eval-{id}"),
+            (None, _) => self.name.clone(),
+        }
+    }
+
     fn key(&self) -> &str {
         self.eval_id.as_deref().unwrap_or(&self.name)
     }
@@ -347,27 +371,43 @@ impl EvalDirectory {
     }
 }
 
-/// Evals that two directories claim. A number in a longer name is an id only where nothing else has it.
-fn claimed_twice(readings: &mut [EvalReading]) -> Vec<LayoutError> {
+/// A number in a longer name is an id only where nothing else has it.
+fn give_up_guessed_ids(readings: &mut [EvalReading], kind: WorkspaceKind) {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for reading in readings.iter() {
-        if let Some(id) = &reading.eval.eval_id {
-            *counts.entry(id.clone()).or_default() += 1;
+        *counts.entry(reading.eval.case_id(kind)).or_default() += 1;
+    }
+    for reading in readings.iter_mut().filter(|reading| !reading.claims_id) {
+        if counts.get(&reading.eval.case_id(kind)).is_some_and(|count| *count > 1) {
+            reading.eval.eval_id = None;
         }
     }
-    let mut first_claims: HashMap<String, String> = HashMap::new();
+}
+
+/// Of directories that claim the same eval only those are kept that are laid out as asked, if there are any.
+fn keep_layout(readings: &mut Vec<EvalReading>, kind: WorkspaceKind, layout: LayoutChoice) {
+    let is_asked =
+        |reading: &EvalReading| !reading.units.is_empty() && reading.is_nested() == (layout == LayoutChoice::Nested);
+    let asked: HashSet<String> =
+        readings.iter().filter(|reading| is_asked(reading)).map(|reading| reading.eval.case_id(kind)).collect();
+    readings.retain(|reading| is_asked(reading) || !asked.contains(&reading.eval.case_id(kind)));
+}
+
+/// Evals that two directories claim.
+fn claimed_twice(readings: &[EvalReading], kind: WorkspaceKind) -> Vec<LayoutError> {
+    let mut first_claims: HashMap<String, &str> = HashMap::new();
     let mut errors = Vec::new();
     for reading in readings {
-        let Some(id) = reading.eval.eval_id.clone() else { continue };
-        if !reading.claims_id {
-            if counts.get(&id).is_some_and(|count| *count > 1) {
-                reading.eval.eval_id = None;
+        let case = reading.eval.case_id(kind);
+        match first_claims.get(&case) {
+            Some(first) => {
+                let eval_id = reading.eval.eval_id.clone().unwrap_or(case);
+                let (first, second) = ((*first).to_owned(), reading.eval.path.clone());
+                errors.push(LayoutError::EvalClaimedTwice { eval_id, first, second });
             }
-        } else if let Some(first) = first_claims.get(&id) {
-            let (first, second) = (first.clone(), reading.eval.path.clone());
-            errors.push(LayoutError::EvalClaimedTwice { eval_id: id, first, second });
-        } else {
-            first_claims.insert(id, reading.eval.path.clone());
+            None => {
+                first_claims.insert(case, &reading.eval.path);
+            }
         }
     }
     errors
@@ -389,9 +429,9 @@ fn kind_of(is_skill_eval: bool, readings: &[EvalReading]) -> WorkspaceKind {
     if readings.iter().any(is_forge) { WorkspaceKind::SkillForge } else { WorkspaceKind::SkillCreator }
 }
 
-/// Whether a key of a file of verdicts is the name of an arm.
+/// Whether a key of a file of verdicts is the name of an arm, and of a folder: the runs of the arm may have one.
 pub(super) fn is_arm(key: &str) -> bool {
-    Configuration::parse(key).role != Role::Other
+    Configuration::parse(key).role != Role::Other && !key.contains(['/', '\\', '\0'])
 }
 
 pub(super) fn join(path: &str, name: &str) -> String {
@@ -400,5 +440,10 @@ pub(super) fn join(path: &str, name: &str) -> String {
 
 pub(super) fn refused_link(path: String) -> RunWarning {
     let message = "link leads out of the workspace; it is not followed".to_owned();
+    RunWarning { code: WarningCode::LinkRefused, path, message }
+}
+
+pub(super) fn linked_folder(path: String) -> RunWarning {
+    let message = "a link to a folder; it is not followed, for its runs are those of another folder".to_owned();
     RunWarning { code: WarningCode::LinkRefused, path, message }
 }

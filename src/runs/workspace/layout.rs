@@ -118,8 +118,12 @@ pub(super) fn holds_a_run(listing: &Listing) -> bool {
 pub(super) fn trial(name: &str) -> Option<(Configuration, u32)> {
     let (arm, digits) = name.rsplit_once('_')?;
     let configuration = Configuration::parse(arm);
-    if configuration.role == Role::Other { None } else { Some((configuration, whole_number(digits)?)) }
+    let number = whole_number(digits).filter(|number| *number < LAST_TRIAL)?;
+    if configuration.role == Role::Other { None } else { Some((configuration, number)) }
 }
+
+/// Trials count from 0 and repetitions from 1; a trial without a number may still follow the last.
+const LAST_TRIAL: u32 = u32::MAX - 2;
 
 /// The arm of `grading_<configuration>.json`.
 pub(super) fn grading_of_arm(name: &str) -> Option<Configuration> {

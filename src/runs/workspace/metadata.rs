@@ -32,6 +32,15 @@ impl EvalMetadata {
             document,
         })
     }
+
+    /// The first key, of those that say what was asked and checked, whose value is another one in another description
+    /// of the same eval.
+    pub(super) fn differs_in(&self, other: &Self) -> Option<&'static str> {
+        if self.id != other.id {
+            return Some("eval_id");
+        }
+        ["prompt", "assertions"].into_iter().find(|key| self.document.get(key) != other.document.get(key))
+    }
 }
 
 fn text_of(node: &Node<'_>) -> Option<String> {

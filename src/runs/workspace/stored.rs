@@ -6,7 +6,7 @@ use std::path::Path;
 use skill_lift_contract::ContentDigest;
 
 use super::document;
-use super::index::{Unit, Workspace, WorkspaceKind, is_arm};
+use super::index::{Unit, Workspace, WorkspaceKind, is_arm, open_for_file};
 use super::layout::{self, Layout};
 use super::timing::{Measured, Timing};
 use super::verdicts::{GradingDocument, StoredGrading};
@@ -116,7 +116,7 @@ impl Workspace {
         let crashed = directory.has_file(CRASH_FILE).unwrap_or(false);
         let counted = counted_characters(&mut directory, limit);
         let runs = gradings.into_iter().map(|(number, grading)| StoredRun {
-            repetition: unit.repetition.or(number).unwrap_or(1),
+            repetition: if single { unit.repetition.or(number) } else { number.or(unit.repetition) }.unwrap_or(1),
             trial: unit.trial,
             layout: if single { unit.layout } else { several(unit.layout) },
             directory: unit.run.clone(),
@@ -155,7 +155,8 @@ impl Workspace {
             Some(below) if !unit.run.is_empty() => run.read(below, limit),
             _ => {
                 let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
-                own.insert(self.open_directory(folder)?).read(name, limit)
+                let limits = &self.options().limits;
+                own.insert(open_for_file(self.root(), folder, name, limits)?).read(name, limit)
             }
         };
         let mut warnings = Vec::new();
@@ -178,7 +179,15 @@ impl Workspace {
                         let message = "line breaks or other control characters inside strings were read as escapes";
                         warn(WarningCode::ControlCharacterInString, message);
                     }
-                    runs_of_arm(reading.value, &unit.configuration)
+                    let gradings = runs_of_arm(reading.value, unit);
+                    let problem = gradings.iter().find_map(|(_, grading)| match grading {
+                        GradingFile::Unreadable(problem) => Some(problem.clone()),
+                        GradingFile::Missing | GradingFile::Read(_) => None,
+                    });
+                    if let Some(problem) = problem {
+                        warn(WarningCode::GradingUnreadable, &problem);
+                    }
+                    gradings
                 }
             },
         };
@@ -212,7 +221,7 @@ impl Workspace {
     }
 
     /// What the benchmark file of the workspace claims, if there is one, or why it cannot be read. With its path below
-    /// the root, and its digest.
+    /// the root.
     pub fn benchmark_file(&self) -> Option<(String, Result<Claims, String>)> {
         let mut directory = self.open_directory("").ok()?;
         let options = claims::ReadOptions { on_duplicate: self.options().on_duplicate, ..Default::default() };
@@ -231,11 +240,6 @@ impl Workspace {
     /// When it is there but cannot be listed.
     pub fn run_directory(&self, run: &StoredRun) -> Result<RunDirectory, LayoutError> {
         self.open_directory(&run.directory)
-    }
-
-    /// The path of a run as the user would type it: its directory, or its file of verdicts where several runs share it.
-    pub fn shown_run(&self, run: &StoredRun) -> String {
-        self.shown_path_below(&run.directory)
     }
 }
 
@@ -268,17 +272,42 @@ fn measured(record: &RunRecord) -> Timing {
 }
 
 /// The runs of a document that belong to an arm.
-fn runs_of_arm(document: GradingDocument, configuration: &Configuration) -> Vec<(Option<u32>, GradingFile)> {
-    let read = |grading: StoredGrading| (grading.run, GradingFile::Read(Box::new(grading)));
+fn runs_of_arm(document: GradingDocument, unit: &Unit) -> Vec<(Option<u32>, GradingFile)> {
+    let read = |grading: StoredGrading| {
+        let number = grading.run.filter(|number| *number > 0);
+        if grading.is_cut() {
+            return (number, GradingFile::Unreadable("it has more verdicts than are read".to_owned()));
+        }
+        (number, GradingFile::Read(Box::new(grading)))
+    };
     match document {
-        GradingDocument::One(grading) => vec![(None, GradingFile::Read(grading))],
+        GradingDocument::One(grading) => vec![read(*grading)],
         GradingDocument::Runs(runs) => runs.into_iter().map(read).collect(),
         GradingDocument::Arms(arms) => {
-            let own = arms.into_iter().filter(|(name, _)| Configuration::parse(name) == *configuration);
-            own.flat_map(|(_, runs)| runs).map(read).collect()
+            let configuration = &unit.configuration;
+            let is_same = |name: &str| Configuration::parse(name) == *configuration;
+            // in the arm's own folder the arm may go by another of its names
+            let is_alike = |name: &str| {
+                let named = Configuration::parse(name);
+                unit.layout != Layout::OneFile
+                    && (named.variant(), &named.model) == (configuration.variant(), &configuration.model)
+            };
+            let has_same = arms.iter().any(|(name, _)| is_same(name));
+            let names =
+                arms.iter().take(NAMED_ARMS).map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let own = arms.into_iter().filter(|(name, _)| if has_same { is_same(name) } else { is_alike(name) });
+            let runs: Vec<_> = own.flat_map(|(_, runs)| runs).map(read).collect();
+            if runs.is_empty() {
+                vec![(None, GradingFile::Unreadable(format!("it holds runs of {names}, not of this arm")))]
+            } else {
+                runs
+            }
         }
     }
 }
+
+/// Arms that a message names.
+const NAMED_ARMS: usize = 5;
 
 /// The layout of a file that turned out to hold several runs.
 fn several(layout: Layout) -> Layout {

@@ -18,6 +18,9 @@ const TEXT_KEYS: [&str; 5] = ["text", "expectation", "assertion", "check", "desc
 /// Verdicts of one run that are read; more cannot be the work of a grader.
 const MAX_ENTRIES: usize = 100_000;
 
+/// Arms that one file may hold the runs of; every one of them reads the file.
+const MAX_ARMS: usize = 1_000;
+
 /// What an entry says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Passed {
@@ -115,7 +118,8 @@ impl GradingDocument {
     /// Reads a document. `is_arm` says whether a key is the name of an arm.
     pub fn read(root: Item<'_, '_>, is_arm: impl Fn(&str) -> bool) -> Self {
         if verdict_list(root).is_none() {
-            if let Some(runs) = root.get("runs").and_then(|runs| runs_of(runs, root, "/runs")) {
+            let head = Head::read(root);
+            if let Some(runs) = root.get("runs").and_then(|runs| runs_of(runs, &head, "/runs")) {
                 return Self::Runs(runs);
             }
             let members = root.members().into_iter().flatten();
@@ -123,25 +127,42 @@ impl GradingDocument {
                 .filter_map(|(key, value)| {
                     let key = key.as_str()?;
                     let pointer = format!("/{}", escape(&key));
-                    let runs = if is_arm(&key) { runs_of(value, root, &pointer) } else { None };
+                    let runs = if is_arm(&key) { runs_of(value, &head, &pointer) } else { None };
                     runs.map(|runs| (key.into_owned(), runs))
                 })
                 .collect();
-            if !arms.is_empty() {
+            if !arms.is_empty() && arms.len() <= MAX_ARMS {
                 return Self::Arms(arms);
             }
         }
-        Self::One(Box::new(StoredGrading::read(root, root, "")))
+        Self::One(Box::new(StoredGrading::read(root, &Head::default(), "")))
+    }
+}
+
+/// What a document says of the case and the arm of all its runs.
+#[derive(Default)]
+struct Head {
+    eval_id: Option<String>,
+    configuration: Option<String>,
+}
+
+impl Head {
+    fn read(item: Item<'_, '_>) -> Self {
+        let named = |keys: &[&str]| keys.iter().find_map(|key| item.get(key).and_then(written)).map(Cow::into_owned);
+        Self {
+            eval_id: named(&["eval_id"]),
+            configuration: named(&["configuration", "config", "condition", "run_type"]),
+        }
     }
 }
 
 /// The runs of an array whose elements hold lists of verdicts.
-fn runs_of(array: Item<'_, '_>, around: Item<'_, '_>, pointer: &str) -> Option<Vec<StoredGrading>> {
+fn runs_of(array: Item<'_, '_>, head: &Head, pointer: &str) -> Option<Vec<StoredGrading>> {
     let items: Vec<_> = array.items()?.collect();
     items.iter().any(|item| verdict_list(*item).is_some()).then(|| {
         let numbered = items.iter().enumerate().take(MAX_ENTRIES);
         let read = |(index, item): (usize, &Item<'_, '_>)| {
-            let mut grading = StoredGrading::read(*item, around, &format!("{pointer}/{index}"));
+            let mut grading = StoredGrading::read(*item, head, &format!("{pointer}/{index}"));
             grading.run = run_number(*item).or_else(|| u32::try_from(index + 1).ok());
             grading
         };
@@ -151,24 +172,30 @@ fn runs_of(array: Item<'_, '_>, around: Item<'_, '_>, pointer: &str) -> Option<V
 
 fn run_number(item: Item<'_, '_>) -> Option<u32> {
     let whole = |key: &str| item.get(key).and_then(Item::as_number).and_then(|number| number.as_i64());
-    let number = whole("run").or_else(|| whole("run_number")).or_else(|| whole("run_index").map(|index| index + 1));
+    let number = whole("run")
+        .or_else(|| whole("run_number"))
+        .or_else(|| whole("run_index").and_then(|index| index.checked_add(1)));
     number.and_then(|number| u32::try_from(number).ok())
 }
 
 impl StoredGrading {
-    /// `around` is the document, whose head may name the case and the arm for all its runs.
-    fn read(item: Item<'_, '_>, around: Item<'_, '_>, pointer: &str) -> Self {
-        let either = |key: &str| item.get(key).or_else(|| around.get(key));
-        let named = |keys: &[&str]| keys.iter().find_map(|key| either(key).and_then(written)).map(Cow::into_owned);
+    /// Whether there are more verdicts than are read.
+    pub fn is_cut(&self) -> bool {
+        self.verdicts.as_ref().is_some_and(|verdicts| verdicts.len() > MAX_ENTRIES)
+    }
+
+    /// `head` is that of the document, for what the run does not say itself.
+    fn read(item: Item<'_, '_>, head: &Head, pointer: &str) -> Self {
+        let Head { eval_id, configuration } = Head::read(item);
         let metrics = item.get("execution_metrics");
         let count = |key: &str| metrics.and_then(|metrics| metrics.get(key)).and_then(whole);
         let notes = ["note", "notes"].into_iter().filter_map(|key| item.get(key)).flat_map(texts);
         Self {
-            eval_id: named(&["eval_id"]),
-            configuration: named(&["configuration", "config", "condition", "run_type"]),
+            eval_id: eval_id.or_else(|| head.eval_id.clone()),
+            configuration: configuration.or_else(|| head.configuration.clone()),
             run: run_number(item),
             verdicts: verdict_list(item).map(|(key, entries)| {
-                let entries = entries.enumerate().take(MAX_ENTRIES);
+                let entries = entries.enumerate().take(MAX_ENTRIES + 1);
                 entries.map(|(index, entry)| verdict(entry, format!("{pointer}/{key}/{index}"))).collect()
             }),
             stated: stated(item),
