@@ -28,7 +28,7 @@ mod report;
 mod schema;
 mod script;
 mod shape;
-mod suggest;
+pub(crate) mod suggest;
 mod top;
 
 pub use check::{Check, TextMatching};
