@@ -24,7 +24,9 @@ use tool::{Tool, read_iteration};
 /// Shows an iteration of the executor/grader runner or of the forge pipeline, with what may be concluded from it.
 ///
 /// For the executor/grader runner the figures come from `benchmark.json`; where it is missing they are aggregated from
-/// the run directories. The report goes to standard output and to `benchmark.md` in the iteration.
+/// the run directories. The report goes to standard output and to `benchmark.md` in the iteration. It has two lifts: by
+/// the runner's own rule, where an assertion that the grader left out failed (`lift_runner_rule` in JSON; the one that
+/// `benchmark` shows), and with complete verdicts only (`lift_complete_verdicts`, which `lift` repeats).
 ///
 /// For the forge pipeline they come from the gradings of the runs, and the report goes to standard output alone.
 #[derive(Debug, Args)]
