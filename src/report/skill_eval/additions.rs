@@ -188,7 +188,7 @@ fn checks(corrected: &Corrected) -> Vec<String> {
     kind("Scored from verdicts alone, the record is missing", without.map(|run| run_name(&run.place)).collect());
     let odd = corrected.runs.iter().filter(|run| run.notes.contains(&ReadingNote::OddIds));
     kind(
-        "Verdict ids not written as whole numbers, read for the paired lift but not for the raw rates",
+        "Verdict ids not written as whole numbers, read for the lift with complete verdicts, not by the runner",
         odd.map(|run| run_name(&run.place)).collect(),
     );
     let unknown = checks.source_fixture_unknown.iter().map(|error| plain(error));
