@@ -61,22 +61,32 @@ fn lift(contrast: &ArmContrast, corrected: &Corrected) -> Vec<String> {
     }
     let mut lines =
         vec![format!("{arms}. There are two lifts, because some verdicts are not complete."), String::new()];
+    // that command compares with and without the skill alone
+    let shown = |options: &str| match is_of_skill(contrast) {
+        true => format!(" `skill-lift benchmark{options}` shows this lift."),
+        false => String::new(),
+    };
     lines.extend(["### By the runner's own rule".to_owned(), String::new()]);
-    lines.push(
-        "An assertion that the grader left out counts as failed. The other commands show this lift for an iteration."
-            .to_owned(),
-    );
+    lines.push(format!("An assertion that the grader left out counts as failed.{}", shown("")));
     lines.push(String::new());
     lines.extend(paired_lift(contrast, &contrast.runner));
     lines.extend(left_out(contrast, &contrast.runner, corrected));
     lines.extend(rates(contrast, &contrast.runner, corrected));
     lines.extend([String::new(), "### With complete verdicts only".to_owned(), String::new()]);
-    lines.push("Runs of which the grader left an assertion out, or contradicted itself, do not count.".to_owned());
+    lines.push(format!(
+        "Runs of which the grader left an assertion out, or contradicted itself, do not count.{}",
+        shown(" --evidence strict")
+    ));
     lines.push(String::new());
     lines.extend(paired_lift(contrast, &contrast.complete));
     lines.extend(left_out(contrast, &contrast.complete, corrected));
     lines.extend(rates(contrast, &contrast.complete, corrected));
     lines
+}
+
+/// Whether the arms are those with and without the skill.
+fn is_of_skill(contrast: &ArmContrast) -> bool {
+    arm_rank(&contrast.candidate) < 2 && arm_rank(&contrast.baseline) < 2
 }
 
 /// The headline, the lift, its interval and its test.
@@ -85,9 +95,8 @@ fn paired_lift(contrast: &ArmContrast, lift: &PairedLift) -> Vec<String> {
     let overall = &inference.overall;
     let fewest = fewest_evals(lift);
     let headline = words::headline(inference, fewest);
-    let skill_arms = arm_rank(&contrast.candidate) < 2 && arm_rank(&contrast.baseline) < 2;
     let mut lines = Vec::new();
-    if skill_arms {
+    if is_of_skill(contrast) {
         lines.push(format!("**{}** {}", headline.text, headline.note).trim_end().to_owned());
         lines.push(String::new());
     }

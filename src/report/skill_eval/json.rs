@@ -5,8 +5,8 @@
 //! - `lift_complete_verdicts`: only runs count whose verdicts are complete. It is what `lift` holds too, and what
 //!   `eval_rates`, `paired_evals`, `unpaired_evals`, `candidate_pass_rate`, `baseline_pass_rate`, `interval`, `interval_t`,
 //!   `test` and `verdict` beside it belong to; `sanity_checks.unpaired_cells` says why evals are left out.
-//! - `lift_runner_rule`: by the rule of the runner, an assertion that the grader left out failed. It is the lift that other
-//!   commands show for the iteration; `runner_rule` holds the same keys for it.
+//! - `lift_runner_rule`: by the rule of the runner, an assertion that the grader left out failed. It is the lift that
+//!   `benchmark` shows for the iteration (the other one with `--evidence strict`); `runner_rule` holds the same keys for it.
 
 use std::io::{self, Write};
 
