@@ -1,6 +1,7 @@
 //! `report`: what an iteration of another tool's runner shows, as Markdown or JSON.
 
 mod forge;
+mod previous;
 mod tool;
 
 use std::fs;
@@ -18,12 +19,14 @@ use crate::report::numbers;
 use crate::report::skill_eval::{markdown, write_json};
 use crate::runs::Limits;
 use crate::runs::skill_eval::{Benchmark, Iteration};
-use tool::Tool;
+use tool::{Tool, read_iteration};
 
 /// Shows an iteration of the executor/grader runner or of the forge pipeline, with what may be concluded from it.
 ///
 /// For the executor/grader runner the figures come from `benchmark.json`; where it is missing they are aggregated from
-/// the run directories. The report goes to standard output and to `benchmark.md` in the iteration.
+/// the run directories. The report goes to standard output and to `benchmark.md` in the iteration. It has two lifts: by
+/// the runner's own rule, where an assertion that the grader left out failed (`lift_runner_rule` in JSON; the one that
+/// `benchmark` shows), and with complete verdicts only (`lift_complete_verdicts`, which `lift` repeats).
 ///
 /// For the forge pipeline they come from the gradings of the runs, and the report goes to standard output alone.
 #[derive(Debug, Args)]
@@ -35,12 +38,12 @@ use tool::Tool;
     Exit codes: 0 reported, whatever the results; 1 no iteration, a broken benchmark.json, an earlier iteration that \
     cannot be read, or what --fail-on names; 2 wrong arguments.")]
 pub struct ReportArguments {
-    /// The folder of the iteration.
+    /// The folder of the iteration, or one that holds iterations: then the latest is read.
     #[arg(value_name = "ITERATION_DIR")]
     iteration: PathBuf,
     /// Write the report to this file too. Default: benchmark.md in the iteration for the Markdown of the executor/grader
     /// runner; everything else goes to standard output alone.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, alias = "out", value_name = "FILE")]
     output: Option<PathBuf>,
     /// What is written.
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "markdown")]
@@ -86,25 +89,35 @@ pub fn run(arguments: &ReportArguments) -> ExitCode {
         sidecar_bytes: Limits::mebibytes(arguments.max_sidecar_mib),
         ..Limits::default()
     };
-    let reported = if arguments.format == Format::UpstreamJson {
-        forge::upstream(arguments, &limits)
-    } else {
-        match Tool::of(&arguments.iteration, arguments.dialect, limits) {
-            Ok(Tool::Forge(workspace)) => forge::corrected(arguments, &workspace, &limits),
-            Ok(Tool::SkillEval) => match arguments.forge.first_given() {
-                Some(flag) => return usage(&format!("{flag} is for iterations of the forge pipeline")),
-                None => arguments.skill_eval(&limits).map(|()| ExitCode::SUCCESS),
+    let tool = Tool::of(&arguments.iteration, arguments.dialect, limits);
+    let not_of_forge = |flag: &str| usage(&format!("{flag} is for iterations of the forge pipeline"));
+    let first_given = arguments.forge.first_given();
+    let reported = match (arguments.format, tool) {
+        (Format::UpstreamJson, Ok(Tool::SkillEval)) => return not_of_forge("--format upstream-json"),
+        (Format::UpstreamJson, Ok(Tool::Forge(workspace))) => forge::upstream(arguments, Some(&workspace), &limits),
+        // the script reads more leniently
+        (Format::UpstreamJson, Ok(Tool::Unknown) | Err(_)) => forge::upstream(arguments, None, &limits),
+        (_, Ok(Tool::Forge(workspace))) => forge::corrected(arguments, &workspace, &limits),
+        (_, Ok(found)) => match (first_given, found) {
+            (None, _) => arguments.skill_eval(&limits).map(|()| ExitCode::SUCCESS),
+            (Some(flag), Tool::Unknown) => match read_iteration(&arguments.iteration, &limits) {
+                Ok(_) => return not_of_forge(flag),
+                Err(message) => Err(message),
             },
-            Err(message) => Err(message),
-        }
+            (Some(flag), _) => return not_of_forge(flag),
+        },
+        (_, Err(message)) => Err(message),
     };
     reported.unwrap_or_else(|message| fail(&message))
 }
 
 impl ReportArguments {
     fn skill_eval(&self, limits: &Limits) -> Result<(), String> {
-        let mut iteration = Iteration::read(&self.iteration, limits).map_err(|error| error.to_string())?;
+        let (root, mut iteration, chosen) = read_iteration(&self.iteration, limits)?;
         if !self.quiet {
+            if let Some(line) = chosen {
+                warn_line(&line);
+            }
             self.warn(&iteration);
         }
         let stored = iteration.benchmark.take();
@@ -124,7 +137,7 @@ impl ReportArguments {
         let corrected = Corrected::of(&iteration, &figures);
         let replaced: &[&str] = if turned { &["comparison", "sanity_checks"] } else { &[] };
         match self.format {
-            Format::Markdown => self.write_markdown(&figures, &corrected),
+            Format::Markdown => self.write_markdown(&root, &figures, &corrected),
             // of the forge pipeline alone, handled before
             Format::Json | Format::UpstreamJson => {
                 let write = |target: Option<&Path>| {
@@ -141,7 +154,7 @@ impl ReportArguments {
         }
     }
 
-    fn write_markdown(&self, figures: &Benchmark, corrected: &Corrected) -> Result<(), String> {
+    fn write_markdown(&self, root: &Path, figures: &Benchmark, corrected: &Corrected) -> Result<(), String> {
         let text = markdown(figures, corrected);
         emit(None, |writer| writer.write_all(text.as_bytes()))?;
         let path = match &self.output {
@@ -150,7 +163,7 @@ impl ReportArguments {
                 path.clone()
             }
             None => {
-                let path = self.iteration.join("benchmark.md");
+                let path = root.join("benchmark.md");
                 write_within(&path, &text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
                 path
             }

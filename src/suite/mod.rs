@@ -29,7 +29,7 @@ mod report;
 mod schema;
 mod script;
 mod shape;
-mod suggest;
+pub(crate) mod suggest;
 mod top;
 mod words;
 

@@ -5,7 +5,7 @@ const STEM: usize = 5;
 
 /// The known word within two edits of a misspelt one, unless it is too short for that to mean anything; else the one
 /// that a shortened word begins, like `asserts` for `assertions`.
-pub(super) fn closest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+pub(crate) fn closest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     known
         .iter()
         .filter_map(|candidate| {

@@ -24,7 +24,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// A copy of a conformance workspace under its own name.
-fn sample(name: &str) -> Workspace {
+pub fn sample(name: &str) -> Workspace {
     let workspace = Workspace::new();
     let source = repository("tests/conformance/workspaces/skill-forge").join(name);
     copy(&source, &workspace.path().join(name));
@@ -35,7 +35,7 @@ fn expected(name: &str) -> Value {
     conformance(&format!("workspaces/skill-forge/{name}/expected.json"))
 }
 
-fn report(workspace: &Workspace, arguments: &[&str]) -> Said {
+pub fn report(workspace: &Workspace, arguments: &[&str]) -> Said {
     workspace.run(&[&["report"], arguments].concat())
 }
 

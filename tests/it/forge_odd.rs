@@ -106,7 +106,7 @@ fn what_is_absent_for_the_script_and_what_is_refused() {
         let workspace = one_eval(refused, &good);
         let said = upstream(&workspace);
         assert_eq!((said.code, said.stdout.as_str()), (1, ""), "{refused}");
-        assert!(said.stderr.contains(why) && said.stderr.contains("at byte"), "{said:#?}");
+        assert!(said.stderr.contains(why) && said.stderr.contains("line 1, column "), "{said:#?}");
         // one bad file leaves the other runs scored
         let found = corrected(&workspace);
         assert_eq!(found["runs"][0]["reasons"], json!(["unreadable_grading"]));

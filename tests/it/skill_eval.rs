@@ -11,7 +11,7 @@ use skill_lift::runs::skill_eval::Iteration;
 
 use crate::support::{Workspace, conformance, repository};
 
-const CHANGELOG: &str = "evals/changelog/workspace/claude/iteration-1";
+pub const CHANGELOG: &str = "evals/changelog/workspace/claude/iteration-1";
 const RELNOTES: &str = "evals/relnotes/workspace/codex/iteration-2";
 
 fn copy(from: &Path, to: &Path) {
@@ -27,7 +27,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn sample(name: &str) -> Workspace {
+pub fn sample(name: &str) -> Workspace {
     let workspace = Workspace::new();
     copy(&repository("tests/conformance/workspaces/eval-runner").join(name), workspace.path());
     workspace
@@ -246,11 +246,11 @@ fn arguments_are_checked() {
         assert_eq!(said.stdout, "");
         said.stderr
     };
-    assert!(refused(CHANGELOG, "{\"runs\": [").starts_with("FAIL: "));
+    assert!(refused(CHANGELOG, "{\"runs\": [").contains("line 1, column 11: "));
     assert!(refused(CHANGELOG, "[]").contains("expected an object, found array"));
     assert!(refused(CHANGELOG, "{\"run_count\": NaN}").contains("number is not finite"));
     assert!(refused(CHANGELOG, "{\"a\": 1, \"a\": 2}").contains("duplicate key"));
-    assert!(refused("evals", "{}").contains("is no iteration"));
+    assert!(refused("skills", "{}").contains("is no iteration"));
     assert!(refused("nowhere", "{}").contains("is not a directory"));
 }
 

@@ -196,6 +196,11 @@ impl ArmResult {
         }
     }
 
+    /// Runs that are not there of those that were asked for.
+    pub fn never_run(&self, requested: Option<u32>) -> usize {
+        requested.map_or(0, |requested| (requested as usize).saturating_sub(self.runs.len()))
+    }
+
     /// Whether so few trials came to an end that nothing is known of how they vary.
     pub fn is_unreliable(&self) -> bool {
         self.scored < 2
@@ -307,11 +312,13 @@ impl ForgeIteration {
     }
 
     /// Evals that lack a scored run in an arm, or whose runs are not all scored, with a verdict on every assertion and
-    /// with what they took.
-    pub fn incomplete(&self) -> impl Iterator<Item = &EvalResult> {
-        self.evals.iter().filter(|eval| {
+    /// with what they took, or that have fewer runs in an arm than were asked for.
+    pub fn incomplete(&self, trials_requested: Option<u32>) -> impl Iterator<Item = &EvalResult> {
+        self.evals.iter().filter(move |eval| {
             let mut runs = self.runs_of(&eval.with_skill).chain(self.runs_of(&eval.baseline));
-            eval.status() == EvalStatus::Incomplete || runs.any(|run| !run.is_scored() || !run.is_timed())
+            eval.status() == EvalStatus::Incomplete
+                || runs.any(|run| !run.is_scored() || !run.is_timed())
+                || Arm::ALL.iter().any(|arm| eval.arm(*arm).never_run(trials_requested) > 0)
         })
     }
 }

@@ -9,7 +9,7 @@ use skill_lift_stats::rational::{self, Rational};
 use super::aggregate::arms;
 use super::metrics::{MetricKind, MetricReading};
 use super::weighted::WeightedScore;
-use crate::analyze::inference::{Contrast, Inference, Unit, UnitCounts, UnitRates};
+use crate::analyze::inference::{Inference, UnitRates};
 use crate::runs::skill_eval::{
     Benchmark, GraderState, Iteration, MissingRun, ReadingNote, RecordSource, RunPlace, RunRecord, RunStatus,
 };
@@ -35,6 +35,13 @@ pub struct RunReading {
     pub weighted: Option<WeightedScore>,
 }
 
+/// A configuration with the mean rate of its scored runs and their number.
+pub type CellReading = (String, Option<Rational>, usize);
+
+fn rate_in<'c>(cells: &'c [CellReading], configuration: &str) -> Option<&'c Rational> {
+    cells.iter().find(|(name, ..)| name == configuration).and_then(|(_, rate, _)| rate.as_ref())
+}
+
 /// One eval as it counts.
 #[derive(Debug)]
 pub struct EvalReading {
@@ -42,14 +49,16 @@ pub struct EvalReading {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// Mean rate of its scored runs and their number, configurations in order.
-    pub rates: Vec<(String, Option<Rational>, usize)>,
+    /// Its runs with complete verdicts, configurations in order.
+    pub rates: Vec<CellReading>,
+    /// Its runs as the runner scores them, configurations in order.
+    pub runner_rates: Vec<CellReading>,
 }
 
 impl EvalReading {
     /// The rate under a configuration.
     pub fn rate(&self, configuration: &str) -> Option<&Rational> {
-        self.rates.iter().find(|(name, ..)| name == configuration).and_then(|(_, rate, _)| rate.as_ref())
+        rate_in(&self.rates, configuration)
     }
 }
 
@@ -71,6 +80,24 @@ pub struct ArmContrast {
     pub candidate: String,
     /// The one it is judged against.
     pub baseline: String,
+    /// The lift of runs whose verdicts are complete.
+    pub complete: PairedLift,
+    /// The lift by the runner's own rule: an assertion that the grader left out counts as failed.
+    pub runner: PairedLift,
+}
+
+impl ArmContrast {
+    /// Whether both lifts rest on the same rates of the same evals.
+    pub fn rules_agree(&self) -> bool {
+        self.complete.paired == self.runner.paired && self.complete.rates == self.runner.rates
+    }
+}
+
+/// A lift over the evals that have scored runs in both configurations.
+#[derive(Debug)]
+pub struct PairedLift {
+    /// Rates of the paired evals under candidate and baseline.
+    pub rates: Vec<(Rational, Rational)>,
     /// Evals with scored runs in both.
     pub paired: Vec<String>,
     /// Evals without.
@@ -79,6 +106,40 @@ pub struct ArmContrast {
     pub inference: Inference,
     /// Whether no paired cell has more than one scored run, so that nothing is known of how runs of one eval vary.
     pub single_runs: bool,
+}
+
+impl PairedLift {
+    fn of(
+        evals: &[&EvalReading],
+        candidate: &str,
+        baseline: &str,
+        rates_of: fn(&EvalReading) -> &[CellReading],
+    ) -> Self {
+        let (mut paired, mut unpaired, mut units, mut rates) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut single_runs = true;
+        for eval in evals {
+            let cells = rates_of(eval);
+            let rate = |name: &str| rate_in(cells, name);
+            match (rate(candidate), rate(baseline)) {
+                (Some(with_skill), Some(without_skill)) => {
+                    paired.push(eval.id.clone());
+                    let (with_skill, without_skill) = (with_skill.clone(), without_skill.clone());
+                    rates.push((with_skill.clone(), without_skill.clone()));
+                    units.push(UnitRates { name: eval.id.clone(), with_skill, without_skill });
+                    let arms = cells.iter().filter(|(name, ..)| name == candidate || name == baseline);
+                    single_runs &= arms.into_iter().all(|(.., runs)| *runs == 1);
+                }
+                _ => unpaired.push(eval.id.clone()),
+            }
+        }
+        Self {
+            inference: Inference::of_units(units, Thresholds::default()),
+            single_runs: single_runs && !paired.is_empty(),
+            rates,
+            paired,
+            unpaired,
+        }
+    }
 }
 
 /// A run whose grader left out, or contradicted itself on, some assertions.
@@ -190,14 +251,14 @@ fn run_readings(iteration: &Iteration) -> Vec<RunReading> {
 }
 
 fn eval_readings(iteration: &Iteration) -> Vec<EvalReading> {
-    let mut rates: HashMap<(&str, &str), Vec<Rational>> = HashMap::new();
-    for run in &iteration.runs {
-        let cell = (run.place.eval_id.as_str(), run.place.configuration.as_str());
-        rates.entry(cell).or_default().extend(run.strict_rate());
-    }
-    let of_cell = |eval: &str, configuration: &String| {
-        let rates = rates.get(&(eval, configuration.as_str())).map(Vec::as_slice).unwrap_or_default();
-        (configuration.clone(), rational::mean(rates), rates.len())
+    let strict = cell_rates(iteration, RunRecord::strict_rate);
+    let runner = cell_rates(iteration, runner_rate);
+    let cells = |rates: &CellRates<'_>, eval: &str| {
+        let of_cell = |configuration: &String| {
+            let rates = rates.get(&(eval, configuration.as_str())).map(Vec::as_slice).unwrap_or_default();
+            (configuration.clone(), rational::mean(rates), rates.len())
+        };
+        iteration.configurations.iter().map(of_cell).collect()
     };
     iteration
         .evals
@@ -205,9 +266,27 @@ fn eval_readings(iteration: &Iteration) -> Vec<EvalReading> {
         .map(|eval| EvalReading {
             id: eval.id.clone(),
             name: eval.name.clone(),
-            rates: iteration.configurations.iter().map(|name| of_cell(&eval.id, name)).collect(),
+            rates: cells(&strict, &eval.id),
+            runner_rates: cells(&runner, &eval.id),
         })
         .collect()
+}
+
+/// The rates of the runs of each eval and configuration.
+type CellRates<'i> = HashMap<(&'i str, &'i str), Vec<Rational>>;
+
+fn cell_rates(iteration: &Iteration, rate: fn(&RunRecord) -> Option<Rational>) -> CellRates<'_> {
+    let mut rates: CellRates<'_> = HashMap::new();
+    for run in &iteration.runs {
+        let cell = (run.place.eval_id.as_str(), run.place.configuration.as_str());
+        rates.entry(cell).or_default().extend(rate(run));
+    }
+    rates
+}
+
+/// The rate of a run that the runner scores.
+fn runner_rate(run: &RunRecord) -> Option<Rational> {
+    if run.effective_status() == RunStatus::Ok { run.rate() } else { None }
 }
 
 /// Evals in which every run that ended well had nothing to check: they can be neither paired nor unpaired.
@@ -223,38 +302,12 @@ fn without_assertions(iteration: &Iteration) -> HashSet<&str> {
 
 fn contrast(iteration: &Iteration, evals: &[EvalReading], candidate: &str, baseline: &str) -> ArmContrast {
     let nothing = without_assertions(iteration);
-    let (mut paired, mut unpaired, mut units) = (Vec::new(), Vec::new(), Vec::new());
-    let mut single_runs = true;
-    for eval in evals.iter().filter(|eval| !nothing.contains(eval.id.as_str())) {
-        match (eval.rate(candidate), eval.rate(baseline)) {
-            (Some(with_skill), Some(without_skill)) => {
-                paired.push(eval.id.clone());
-                let (with_skill, without_skill) = (with_skill.clone(), without_skill.clone());
-                units.push(UnitRates { name: eval.id.clone(), with_skill, without_skill });
-                let arms = eval.rates.iter().filter(|(name, ..)| name == candidate || name == baseline);
-                single_runs &= arms.into_iter().all(|(.., runs)| *runs == 1);
-            }
-            _ => unpaired.push(eval.id.clone()),
-        }
-    }
-    let thresholds = Thresholds::default();
-    let counts = UnitCounts { cases: paired.len(), case_model_units: paired.len(), pairs: paired.len(), models: 0 };
-    let inference = Inference {
-        overall: Contrast::of(Unit::Case, units, &thresholds),
-        thresholds,
-        counts,
-        unbalanced_models: false,
-        by_model: Vec::new(),
-        by_case: Vec::new(),
-        review_queue: Vec::new(),
-    };
+    let evals: Vec<&EvalReading> = evals.iter().filter(|eval| !nothing.contains(eval.id.as_str())).collect();
     ArmContrast {
+        complete: PairedLift::of(&evals, candidate, baseline, |eval| &eval.rates),
+        runner: PairedLift::of(&evals, candidate, baseline, |eval| &eval.runner_rates),
         candidate: candidate.to_owned(),
         baseline: baseline.to_owned(),
-        single_runs: single_runs && !paired.is_empty(),
-        paired,
-        unpaired,
-        inference,
     }
 }
 
@@ -286,7 +339,7 @@ fn unpaired(iteration: &Iteration, evals: &[EvalReading], headline: &ArmContrast
     for (place, reason) in reasons.chain(iteration.missing.iter().map(|place| (place, UnscoredReason::MissingRun))) {
         *of_cell.entry((&place.eval_id, &place.configuration)).or_default().entry(reason).or_default() += 1;
     }
-    let unpaired: HashSet<&String> = headline.unpaired.iter().collect();
+    let unpaired: HashSet<&String> = headline.complete.unpaired.iter().collect();
     let mut cells = Vec::new();
     for eval in evals.iter().filter(|eval| unpaired.contains(&eval.id)) {
         for configuration in [&headline.candidate, &headline.baseline] {

@@ -11,6 +11,8 @@ mod metrics;
 mod weighted;
 
 pub use aggregate::{aggregate, arms, orient};
-pub use corrected::{AddedChecks, ArmContrast, Corrected, EvalReading, IncompleteRun, RunReading, UnpairedCell};
+pub use corrected::{
+    AddedChecks, ArmContrast, CellReading, Corrected, EvalReading, IncompleteRun, PairedLift, RunReading, UnpairedCell,
+};
 pub use metrics::{MetricKind, MetricReading, MetricSummary, PairedMetric};
 pub use weighted::WeightedScore;

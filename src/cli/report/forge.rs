@@ -6,17 +6,20 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use skill_lift_stats::Thresholds;
-use skill_lift_stats::rational::{self, Rational};
+use skill_lift_stats::rational::Rational;
 
-use super::tool::open_iteration;
+use super::previous::{Earlier, EarlierReading, EarlierSearch};
+use super::tool::{below, chosen_line, open_iteration};
 use super::{Format, ReportArguments};
 use crate::analyze::forge::upstream::UpstreamBenchmark;
 use crate::analyze::forge::{ForgeIteration, ForgeLift, IterationComparison, Patterns, ThresholdResults, Unfinished};
-use crate::cli::output::{emit, fail, warn_line};
-use crate::pipeline::{ForgeReading, number_of, read_forge, skill_name};
+use crate::cli::output::{emit, fail, usage, warn_line};
+use crate::pipeline::{ForgeReading, read_forge, skill_name};
 use crate::report::forge::{ForgeView, markdown, write_json, write_upstream};
 use crate::runs::Limits;
-use crate::runs::forge::{BenchmarkConfig, PreviousBenchmark, ThresholdValues, UpstreamIteration};
+use crate::runs::forge::{
+    BenchmarkConfig, PreviousBenchmark, ThresholdValues, UpstreamIteration, demanded_amount, demanded_rate,
+};
 use crate::runs::workspace::Workspace;
 
 /// What makes the exit code 1 although a report was made.
@@ -24,7 +27,8 @@ use crate::runs::workspace::Workspace;
 enum FailOn {
     /// A threshold that is not met, or cannot be decided.
     Thresholds,
-    /// An eval with a run, a grading or a timing that is missing or does not count.
+    /// An eval with a run, a grading or a timing that is missing or does not count; a trial that the configuration asks
+    /// for and nobody ran is missing too.
     Incomplete,
     /// An eval that passed in the earlier iteration and fails now.
     Regressions,
@@ -37,7 +41,8 @@ pub struct ForgeArguments {
     /// The skill. Default: the one of the configuration, else the name of a folder above the iteration.
     #[arg(long, value_name = "NAME")]
     skill_name: Option<String>,
-    /// Compare with this earlier iteration; `auto` looks for the one with the number before.
+    /// Compare with this earlier iteration; `auto` looks for the one with the number before, and of a folder of
+    /// iterations the latest one before is taken. Default: the `previous_benchmark` of the configuration.
     #[arg(long, value_name = "DIR")]
     previous: Option<PathBuf>,
     /// Let runs count that timed out or crashed, if they were graded.
@@ -47,16 +52,16 @@ pub struct ForgeArguments {
     #[arg(long, value_name = "FILE")]
     thresholds: Option<PathBuf>,
     /// Smallest pass rate with the skill, 0 to 1.
-    #[arg(long, value_name = "RATE", value_parser = decimal)]
+    #[arg(long, value_name = "RATE", value_parser = demanded_rate, allow_negative_numbers = true)]
     min_pass_rate: Option<Rational>,
     /// Most tokens with the skill, in the mean.
-    #[arg(long, value_name = "TOKENS", value_parser = decimal)]
+    #[arg(long, value_name = "TOKENS", value_parser = demanded_amount, allow_negative_numbers = true)]
     max_avg_tokens: Option<Rational>,
     /// Most seconds with the skill, in the mean.
-    #[arg(long, value_name = "SECONDS", value_parser = decimal)]
+    #[arg(long, value_name = "SECONDS", value_parser = demanded_amount, allow_negative_numbers = true)]
     max_avg_duration_seconds: Option<Rational>,
     /// Smallest ratio of the pass rates with and without the skill.
-    #[arg(long, value_name = "RATIO", value_parser = decimal)]
+    #[arg(long, value_name = "RATIO", value_parser = demanded_amount, allow_negative_numbers = true)]
     min_improvement_ratio: Option<Rational>,
     /// End with exit code 1 for these findings, or when nothing was graded.
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
@@ -67,10 +72,6 @@ pub struct ForgeArguments {
     /// Stamp the report with this time, in seconds since 1970. Default: SOURCE_DATE_EPOCH, else no stamp.
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     generated_at: Option<i64>,
-}
-
-fn decimal(text: &str) -> Result<Rational, String> {
-    rational::parse_decimal(text).ok_or_else(|| "not a number".to_owned())
 }
 
 impl ForgeArguments {
@@ -91,9 +92,15 @@ impl ForgeArguments {
         given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
     }
 
-    /// Whether a failure is asked for that needs an earlier iteration, and none is named.
+    /// Whether a failure is asked for that needs an earlier iteration, and neither an argument nor a configuration could
+    /// name one.
     pub fn lacks_previous(&self) -> bool {
-        self.fail_on.contains(&FailOn::Regressions) && self.previous.is_none()
+        self.thresholds.is_none() && self.lacks_previous_with(&BenchmarkConfig::default())
+    }
+
+    fn lacks_previous_with(&self, config: &BenchmarkConfig) -> bool {
+        let none_named = self.previous.is_none() && config.previous_benchmark.is_none();
+        self.fail_on.contains(&FailOn::Regressions) && none_named
     }
 
     /// Whether findings decide the exit code.
@@ -136,24 +143,6 @@ impl ForgeArguments {
             skill_name(&directory)
         })
     }
-
-    /// The folder of the earlier iteration; `None` when none is asked for, or none is found by its number.
-    fn previous(&self, root: &Path, quiet: bool) -> Option<PathBuf> {
-        let named = self.previous.as_ref()?;
-        if named.as_os_str() != "auto" {
-            return Some(named.clone());
-        }
-        let name = number_of(root).and_then(|number| number.checked_sub(1)).map(|number| format!("iteration-{number}"));
-        let beside = name.map(|name| match root.file_name() {
-            Some(_) => root.with_file_name(name),
-            None => root.join("..").join(name),
-        });
-        let found = beside.filter(|path| path.is_dir());
-        if found.is_none() && !quiet {
-            warn_line("WARN previous_missing: there is no iteration with the number before; nothing is compared");
-        }
-        found
-    }
 }
 
 /// A moment that a date with four digits of a year can name.
@@ -165,8 +154,12 @@ fn in_calendar(seconds: i64) -> Result<i64, String> {
     }
 }
 
-/// Reports the aggregate of the pipeline's own script.
-pub fn upstream(arguments: &ReportArguments, limits: &Limits) -> Result<ExitCode, String> {
+/// Reports the aggregate of the pipeline's own script. `workspace` is what the folder holds, where that can be told.
+pub fn upstream(
+    arguments: &ReportArguments,
+    workspace: Option<&Workspace>,
+    limits: &Limits,
+) -> Result<ExitCode, String> {
     let forge = &arguments.forge;
     let config = forge.config()?;
     let read = |path: &Path| UpstreamIteration::read(path, limits).map_err(|error| error.to_string());
@@ -175,18 +168,31 @@ pub fn upstream(arguments: &ReportArguments, limits: &Limits) -> Result<ExitCode
             warn_line(&format!("WARN: {note}"));
         }
     };
-    let iteration = read(&arguments.iteration)?;
+    let chosen = workspace.filter(|workspace| below(workspace, &arguments.iteration).is_some());
+    let root = chosen.map_or(arguments.iteration.as_path(), Workspace::root);
+    if let Some(line) = chosen.and_then(|workspace| chosen_line(workspace, &arguments.iteration))
+        && !arguments.quiet
+    {
+        warn_line(&line);
+    }
+    let iteration = read(root)?;
     iteration.notes.iter().take(super::WARNINGS_SHOWN).for_each(|note| warn(note));
-    let previous = match forge.previous(&arguments.iteration, arguments.quiet) {
+    let search = EarlierSearch { root, reading: EarlierReading::Aggregate, limits, quiet: arguments.quiet };
+    let previous = match search.find(forge.previous.as_deref(), config.previous_benchmark.as_deref())? {
         None => None,
-        Some(path) => match PreviousBenchmark::read(&path, limits).map_err(|error| error.to_string())? {
-            Some(previous) => Some(previous),
-            None => {
-                let note = "has no benchmark.json; compared with what it would hold";
-                warn(&format!("{} {note}", path.display()));
-                UpstreamBenchmark::of(&read(&path)?, None).as_previous()
+        Some(Earlier::Benchmark(file)) => {
+            Some(PreviousBenchmark::read_file(&file, limits).map_err(|error| error.to_string())?)
+        }
+        Some(Earlier::Iteration(path)) => {
+            match PreviousBenchmark::read(&path, limits).map_err(|error| error.to_string())? {
+                Some(previous) => Some(previous),
+                None => {
+                    let note = "has no benchmark.json; compared with what it would hold";
+                    warn(&format!("{} {note}", path.display()));
+                    UpstreamBenchmark::of(&read(&path)?, None).as_previous()
+                }
             }
-        },
+        }
     };
     if iteration.evals.iter().all(|eval| eval.with_skill.is_empty() && eval.baseline.is_empty()) {
         warn("no run has a grading: every number is one of nothing");
@@ -196,10 +202,10 @@ pub fn upstream(arguments: &ReportArguments, limits: &Limits) -> Result<ExitCode
         return Err(format!(
             "{}: recorded numbers are so large that their mean is no number; the upstream aggregator would write what is \
              no JSON",
-            arguments.iteration.display()
+            root.display()
         ));
     }
-    let name = forge.skill_name(&config, &arguments.iteration);
+    let name = forge.skill_name(&config, root);
     let generated_at = forge.generated_at()?;
     put(arguments, |writer| write_upstream(writer, &name, generated_at, &benchmark))?;
     Ok(ExitCode::SUCCESS)
@@ -209,17 +215,27 @@ pub fn upstream(arguments: &ReportArguments, limits: &Limits) -> Result<ExitCode
 pub fn corrected(arguments: &ReportArguments, workspace: &Workspace, limits: &Limits) -> Result<ExitCode, String> {
     let forge = &arguments.forge;
     let config = forge.config()?;
+    if forge.lacks_previous_with(&config) {
+        return Ok(usage("--fail-on regressions needs --previous, or `previous_benchmark` in the configuration"));
+    }
     let generated_at = forge.generated_at()?;
     let reading = read_forge(workspace, forge.unfinished()).map_err(|error| error.to_string())?;
     if !arguments.quiet {
+        // of several iterations a warning names the one that is read
+        let only = chosen_line(workspace, &arguments.iteration).filter(|_| workspace.other_iterations.is_empty());
+        only.iter().for_each(|line| warn_line(line));
         warn(&reading);
     }
     let iteration = &reading.iteration;
-    let comparison = match forge.previous(workspace.root(), arguments.quiet) {
+    let root = workspace.root();
+    let search = EarlierSearch { root, reading: EarlierReading::Runs, limits, quiet: arguments.quiet };
+    let comparison = match search.find(forge.previous.as_deref(), config.previous_benchmark.as_deref())? {
         None => None,
-        Some(path) => Some(IterationComparison::of(iteration, &previous_iteration(&path, forge.unfinished(), limits)?)),
+        Some(Earlier::Iteration(path) | Earlier::Benchmark(path)) => {
+            Some(IterationComparison::of(iteration, &previous_iteration(&path, forge.unfinished(), limits)?))
+        }
     };
-    let (alpha_and_lift, name) = (Thresholds::default(), forge.skill_name(&config, workspace.root()));
+    let (alpha_and_lift, name) = (Thresholds::default(), forge.skill_name(&config, root));
     let lift = ForgeLift::of(iteration, &alpha_and_lift);
     let patterns = Patterns::of(iteration, &alpha_and_lift);
     let thresholds = ThresholdResults::of(&config.thresholds, iteration, &lift);
@@ -241,7 +257,7 @@ pub fn corrected(arguments: &ReportArguments, workspace: &Workspace, limits: &Li
             put(arguments, |writer| writer.write_all(text.as_bytes()))?;
         }
     }
-    Ok(gate(forge, iteration, &thresholds, comparison.as_ref()))
+    Ok(gate(forge, &view))
 }
 
 fn previous_iteration(path: &Path, unfinished: Unfinished, limits: &Limits) -> Result<ForgeIteration, String> {
@@ -275,12 +291,8 @@ fn warn(reading: &ForgeReading) {
 }
 
 /// The exit code that the user asked for.
-fn gate(
-    arguments: &ForgeArguments,
-    iteration: &ForgeIteration,
-    thresholds: &ThresholdResults,
-    comparison: Option<&IterationComparison>,
-) -> ExitCode {
+fn gate(arguments: &ForgeArguments, view: &ForgeView<'_>) -> ExitCode {
+    let (iteration, thresholds) = (view.iteration, view.thresholds);
     if arguments.fail_on.is_empty() {
         return ExitCode::SUCCESS;
     }
@@ -300,9 +312,11 @@ fn gate(
                 None if thresholds.results.is_empty() => Some("no threshold is given (--thresholds)"),
                 None => Some("a threshold cannot be decided"),
             },
-            FailOn::Incomplete => iteration.incomplete().next().map(|_| "the iteration is incomplete"),
+            FailOn::Incomplete => {
+                iteration.incomplete(view.trials_requested).next().map(|_| "the iteration is incomplete")
+            }
             FailOn::Regressions => {
-                let regressed = comparison.is_some_and(|comparison| !comparison.regressions.is_empty());
+                let regressed = view.comparison.is_some_and(|comparison| !comparison.regressions.is_empty());
                 regressed.then_some("an eval that passed before fails now")
             }
         };

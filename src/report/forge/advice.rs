@@ -46,6 +46,7 @@ pub(super) fn advice(view: &ForgeView<'_>, naming: Naming) -> Vec<Advice> {
     adviser.undecided();
     adviser.unscored();
     adviser.missing_arms();
+    adviser.missing_trials();
     adviser.flaky();
     adviser.too_easy();
     adviser.costly();
@@ -216,6 +217,24 @@ impl Adviser<'_> {
                 };
                 self.say(code, evals, Vec::new(), text);
             }
+        }
+    }
+
+    fn missing_trials(&mut self) {
+        let Some(requested) = self.view.trials_requested else { return };
+        let short = |eval: &&EvalResult| {
+            // an arm without any run has advice of its own
+            let arms = Arm::ALL.map(|arm| eval.arm(arm));
+            arms.iter().any(|arm| !arm.runs.is_empty() && arm.never_run(Some(requested)) > 0)
+        };
+        let evals: Vec<EvalId> =
+            self.view.iteration.evals.iter().filter(short).map(|eval| eval.description.id.clone()).collect();
+        if !evals.is_empty() {
+            let text = format!(
+                "Run the missing trials of {}: the configuration asks for {requested} in each arm.",
+                self.evals(&evals)
+            );
+            self.say("run_missing_trials", evals, Vec::new(), text);
         }
     }
 

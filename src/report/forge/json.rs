@@ -6,10 +6,11 @@
 //! - `evals`: ascending by `eval_id`, a number where the directory is called `eval-<number>`; each with its arms
 //!   `with_skill` and `baseline`: `runs`, `scored_runs`, `rate`, `strict_rate`, `weighted_rate`, `rate_std`, `verdict`
 //!   (`PASS`, `FAIL`, `UNDECIDED`, `-`), `avg_tokens`, `avg_duration_seconds`, `trials_completed`, `trials_requested`,
-//!   `unreliable`, and `reasons` (why runs do not count, with their number) in arms without a scored run
+//!   `trials_never_run` (null when nobody says how many were asked for), `unreliable`, and `reasons` (why runs do not count, with their number) in arms without a scored run
 //! - `runs`: by eval, arm and trial; `state` is `scored` or `unscored`; counts are null when the grading cannot be read;
 //!   `counted_despite` names reasons that were waived on request
-//! - `paired_evals`, `unpaired_evals`, `incomplete_evals`: ids
+//! - `paired_evals`, `unpaired_evals`, `incomplete_evals` (runs, gradings or timings are missing, or trials that were asked
+//!   for): ids
 //! - `arm_macro_rate`: mean over the evals with a scored run in the arm; `paired_rate`: over the paired evals; `lift`
 //! - `improvement_ratio`: `value`, and `reason` where there is none; `averages`: tokens and seconds, `paired` over evals
 //!   that have them in both arms
@@ -66,7 +67,7 @@ fn document(view: &ForgeView<'_>) -> Value {
     put("runs", iteration.runs.iter().map(|found| run(view, found)).collect());
     put("paired_evals", ids(&lift.paired));
     put("unpaired_evals", ids(&lift.unpaired));
-    put("incomplete_evals", iteration.incomplete().map(|eval| id(&eval.description.id)).collect());
+    put("incomplete_evals", iteration.incomplete(view.trials_requested).map(|eval| id(&eval.description.id)).collect());
     put("arm_macro_rate", arms(|arm| exact(iteration.macro_rate(arm).as_ref())));
     put(
         "paired_rate",
@@ -155,6 +156,7 @@ fn arm_result(view: &ForgeView<'_>, result: &ArmResult) -> Value {
         "avg_duration_seconds": seconds(result.duration_ms),
         "trials_completed": result.scored,
         "trials_requested": view.trials_requested,
+        "trials_never_run": view.trials_requested.map(|requested| result.never_run(Some(requested))),
         "unreliable": result.is_unreliable(),
     });
     if result.scored == 0 {

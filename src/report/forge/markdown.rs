@@ -86,7 +86,8 @@ fn per_eval(view: &ForgeView<'_>) -> Vec<String> {
          assertion has no verdict. -: no scored run."
             .to_owned(),
     );
-    let incomplete: Vec<EvalId> = view.iteration.incomplete().map(|eval| eval.description.id.clone()).collect();
+    let incomplete: Vec<EvalId> =
+        view.iteration.incomplete(view.trials_requested).map(|eval| eval.description.id.clone()).collect();
     if !incomplete.is_empty() {
         lines.push(format!("Incomplete (runs, gradings or timings are missing): {}", ids(&incomplete)));
     }

@@ -83,6 +83,9 @@ pub(super) fn overall(view: &ForgeView<'_>) -> Vec<String> {
         [("Avg Time", Quantity::DurationMs, view.lift.duration_ms), ("Avg Tokens", Quantity::Tokens, view.lift.tokens)]
     {
         rows.push(quantity_row(view, label, quantity, found));
+        if found.is_some_and(|found| has_unpaired(view, quantity, found)) {
+            rows.push(all_scored_row(view, &format!("{label} (all scored evals)"), quantity));
+        }
     }
     let mut lines = table(head, rows);
     lines.push(String::new());
@@ -112,6 +115,18 @@ fn quantity_row(view: &ForgeView<'_>, label: &str, quantity: Quantity, found: Op
         let delta = signed_amount(quantity, found.with_skill - found.baseline);
         return vec![label, amount(quantity, found.with_skill), amount(quantity, found.baseline), delta];
     }
+    all_scored_row(view, label, quantity)
+}
+
+/// Whether an arm has the quantity in evals that are not among the paired ones.
+fn has_unpaired(view: &ForgeView<'_>, quantity: Quantity, found: PairedQuantity) -> bool {
+    let evals = &view.iteration.evals;
+    let captured = |arm: Arm| evals.iter().filter(|eval| eval.arm(arm).quantity(quantity).is_some()).count();
+    Arm::ALL.into_iter().any(|arm| captured(arm) > found.evals)
+}
+
+/// The means that thresholds are held against.
+fn all_scored_row(view: &ForgeView<'_>, label: &str, quantity: Quantity) -> Vec<String> {
     let cell = |arm: Arm| match view.iteration.macro_quantity(arm, quantity) {
         Some(mean) => amount(quantity, mean),
         None if view.iteration.macro_rate(arm).is_none() => "-".to_owned(),

@@ -5,7 +5,9 @@ use skill_lift_stats::rational;
 
 use super::ForgeView;
 use super::overall::amount;
-use crate::analyze::forge::{Arm, ArmVerdict, EvalId, FailureCluster, ForgeRun, Outlier, Quantity, TriggerShare};
+use crate::analyze::forge::{
+    Arm, ArmVerdict, EvalId, EvalResult, FailureCluster, ForgeRun, Outlier, Quantity, TriggerShare,
+};
 use crate::grade::stored::RunFlag;
 use crate::report::skill_eval::format::{code, listed, plain};
 use crate::report::{numbers, words};
@@ -211,6 +213,15 @@ fn other_rates(view: &ForgeView<'_>, lines: &mut Vec<String>) {
 
 fn trials(view: &ForgeView<'_>, lines: &mut Vec<String>) {
     let evals = &view.iteration.evals;
+    if let Some(requested) = view.trials_requested {
+        let cells = evals.iter().flat_map(|eval| Arm::ALL.map(|arm| (eval, arm)));
+        let short = cells.filter(|(eval, arm)| eval.arm(*arm).never_run(Some(requested)) > 0);
+        let entry = |(eval, arm): (&EvalResult, Arm)| {
+            let found = numbers::count(eval.arm(arm).runs.len());
+            format!("{} {} ({found} of {requested})", plain(&eval.description.id.to_string()), arm.word())
+        };
+        kind(lines, "Fewer runs than the configuration asks for", short.map(entry).collect());
+    }
     let unreliable: Vec<EvalId> = evals
         .iter()
         .filter(|eval| eval.with_skill.is_unreliable() || eval.baseline.is_unreliable())

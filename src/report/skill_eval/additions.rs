@@ -1,12 +1,15 @@
 //! Sections that the runner itself does not write: the paired lift, more checks, weighted scores, metrics over scored runs.
 
+use std::collections::HashMap;
+
 use skill_lift_contract::UnscoredReason;
 use skill_lift_stats::minimum_cases;
+use skill_lift_stats::rational::Rational;
 use skill_lift_stats::verdict::TooFewReason;
 
 use super::format::{difference, label, listed, metric, percent_of, plain, table};
 use super::markdown::{NAMED, section};
-use crate::analyze::skill_eval::{ArmContrast, Corrected, EvalReading, IncompleteRun, UnpairedCell};
+use crate::analyze::skill_eval::{ArmContrast, Corrected, IncompleteRun, PairedLift, UnpairedCell};
 use crate::report::{numbers, words};
 use crate::runs::skill_eval::{GraderState, ReadingNote, RunPlace, RunStatus, arm_rank};
 
@@ -35,27 +38,68 @@ pub fn additions(corrected: &Corrected) -> Vec<Vec<String>> {
 }
 
 /// Smallest number of evals of which an outcome could settle anything.
-pub fn fewest_evals(contrast: &ArmContrast) -> usize {
-    minimum_cases(contrast.inference.thresholds.alpha()).unwrap_or(usize::MAX)
+pub fn fewest_evals(lift: &PairedLift) -> usize {
+    minimum_cases(lift.inference.thresholds.alpha()).unwrap_or(usize::MAX)
 }
 
+/// Both lifts of two configurations, or the one that both rules agree on.
 fn lift(contrast: &ArmContrast, corrected: &Corrected) -> Vec<String> {
-    let inference = &contrast.inference;
+    let (candidate, baseline) = (plain(&contrast.candidate), plain(&contrast.baseline));
+    let arms = format!("{candidate} against {baseline}, each eval's runs averaged first");
+    if contrast.rules_agree() {
+        let mut lines = vec![
+            format!(
+                "{arms}. The runner counts an assertion that the grader left out as failed; here the lift is the same \
+                 with complete verdicts only."
+            ),
+            String::new(),
+        ];
+        lines.extend(paired_lift(contrast, &contrast.runner));
+        lines.extend(left_out(contrast, &contrast.complete, corrected));
+        lines.extend(rates(contrast, &contrast.runner, corrected));
+        return lines;
+    }
+    let mut lines =
+        vec![format!("{arms}. There are two lifts, because some verdicts are not complete."), String::new()];
+    // that command compares with and without the skill alone
+    let shown = |options: &str| match is_of_skill(contrast) {
+        true => format!(" `skill-lift benchmark{options}` shows this lift."),
+        false => String::new(),
+    };
+    lines.extend(["### By the runner's own rule".to_owned(), String::new()]);
+    lines.push(format!("An assertion that the grader left out counts as failed.{}", shown("")));
+    lines.push(String::new());
+    lines.extend(paired_lift(contrast, &contrast.runner));
+    lines.extend(left_out(contrast, &contrast.runner, corrected));
+    lines.extend(rates(contrast, &contrast.runner, corrected));
+    lines.extend([String::new(), "### With complete verdicts only".to_owned(), String::new()]);
+    lines.push(format!(
+        "Runs of which the grader left an assertion out, or contradicted itself, do not count.{}",
+        shown(" --evidence strict")
+    ));
+    lines.push(String::new());
+    lines.extend(paired_lift(contrast, &contrast.complete));
+    lines.extend(left_out(contrast, &contrast.complete, corrected));
+    lines.extend(rates(contrast, &contrast.complete, corrected));
+    lines
+}
+
+/// Whether the arms are those with and without the skill.
+fn is_of_skill(contrast: &ArmContrast) -> bool {
+    arm_rank(&contrast.candidate) < 2 && arm_rank(&contrast.baseline) < 2
+}
+
+/// The headline, the lift, its interval and its test.
+fn paired_lift(contrast: &ArmContrast, lift: &PairedLift) -> Vec<String> {
+    let inference = &lift.inference;
     let overall = &inference.overall;
-    let fewest = fewest_evals(contrast);
+    let fewest = fewest_evals(lift);
     let headline = words::headline(inference, fewest);
-    let skill_arms = arm_rank(&contrast.candidate) < 2 && arm_rank(&contrast.baseline) < 2;
     let mut lines = Vec::new();
-    if skill_arms {
+    if is_of_skill(contrast) {
         lines.push(format!("**{}** {}", headline.text, headline.note).trim_end().to_owned());
         lines.push(String::new());
     }
-    lines.push(format!(
-        "{} against {}, each eval's runs averaged first; only evals count whose verdicts are complete in both.",
-        plain(&contrast.candidate),
-        plain(&contrast.baseline)
-    ));
-    lines.push(String::new());
     if let Some(estimate) = &overall.test.estimate {
         let evals = numbers::counted(overall.test.n, "eval", "evals");
         lines.push(format!("- Lift: {} over {evals}", numbers::points(estimate)));
@@ -83,37 +127,50 @@ fn lift(contrast: &ArmContrast, corrected: &Corrected) -> Vec<String> {
             lines.push(format!("- Next: {}", words::next_step(inference, fewest)));
         }
     }
-    if contrast.single_runs {
+    if lift.single_runs {
         lines.push(
             "- Each of them has one scored run in each configuration: how much runs of one eval vary is unknown."
                 .to_owned(),
         );
     }
-    if !contrast.unpaired.is_empty() {
-        let names: Vec<String> = contrast.unpaired.iter().map(|id| plain(id)).collect();
-        lines.push(format!("- Not compared: {}", listed(&names, NAMED)));
-    }
-    if !contrast.paired.is_empty() {
-        lines.push(String::new());
-        lines.extend(rates(contrast, corrected));
-    }
     lines
 }
 
-fn rates(contrast: &ArmContrast, corrected: &Corrected) -> Vec<String> {
+/// The evals that a lift leaves out, each with what its runs lack.
+fn left_out(contrast: &ArmContrast, lift: &PairedLift, corrected: &Corrected) -> Option<String> {
+    if lift.unpaired.is_empty() {
+        return None;
+    }
+    let entry = |id: &String| {
+        let cells = corrected.checks.unpaired_cells.iter().filter(|cell| {
+            cell.eval_id == *id && [&contrast.candidate, &contrast.baseline].contains(&&cell.configuration)
+        });
+        let why: Vec<String> =
+            cells.map(|cell| format!("{}: {}", plain(&cell.configuration), reasons_of(cell))).collect();
+        if why.is_empty() { plain(id) } else { format!("{} ({})", plain(id), why.join("; ")) }
+    };
+    let entries: Vec<String> = lift.unpaired.iter().map(entry).collect();
+    Some(format!("- Left out: {}", listed(&entries, NAMED)))
+}
+
+/// The table of the rates that a lift rests on, after an empty line.
+fn rates(contrast: &ArmContrast, lift: &PairedLift, corrected: &Corrected) -> Vec<String> {
+    if lift.paired.is_empty() {
+        return Vec::new();
+    }
+    let names: HashMap<&String, &String> = corrected.evals.iter().map(|eval| (&eval.id, &eval.name)).collect();
     let head = ["Eval", &plain(&contrast.candidate), &plain(&contrast.baseline), "Difference"];
-    let row = |eval: &EvalReading| {
-        let (candidate, baseline) = (eval.rate(&contrast.candidate)?, eval.rate(&contrast.baseline)?);
-        Some(vec![
-            format!("{} {}", plain(&eval.id), plain(&eval.name)),
+    let row = |(id, (candidate, baseline)): (&String, &(Rational, Rational))| {
+        vec![
+            format!("{} {}", plain(id), names.get(id).map(|name| plain(name)).unwrap_or_default()),
             percent_of(Some(candidate)),
             percent_of(Some(baseline)),
             numbers::points(&(candidate - baseline)),
-        ])
+        ]
     };
-    let paired: std::collections::HashSet<&String> = contrast.paired.iter().collect();
-    let rows = corrected.evals.iter().filter(|eval| paired.contains(&eval.id)).filter_map(row);
-    table(head.map(str::to_owned).to_vec(), rows)
+    let mut lines = vec![String::new()];
+    lines.extend(table(head.map(str::to_owned).to_vec(), lift.paired.iter().zip(&lift.rates).map(row)));
+    lines
 }
 
 fn run_name(place: &RunPlace) -> String {
@@ -140,7 +197,7 @@ fn checks(corrected: &Corrected) -> Vec<String> {
     kind("Scored from verdicts alone, the record is missing", without.map(|run| run_name(&run.place)).collect());
     let odd = corrected.runs.iter().filter(|run| run.notes.contains(&ReadingNote::OddIds));
     kind(
-        "Verdict ids not written as whole numbers, read for the paired lift but not for the raw rates",
+        "Verdict ids not written as whole numbers, read for the lift with complete verdicts, not by the runner",
         odd.map(|run| run_name(&run.place)).collect(),
     );
     let unknown = checks.source_fixture_unknown.iter().map(|error| plain(error));
@@ -154,7 +211,9 @@ fn incomplete(run: &IncompleteRun) -> String {
             let ids: Vec<String> = missing.iter().map(ToString::to_string).collect();
             let ids = if ids.len() > NAMED { listed(&ids, NAMED) } else { ids.join(", ") };
             let word = if missing.len() == 1 { "assertion" } else { "assertions" };
-            format!("no verdict on {word} {ids}, counted as failed in the raw rates, left out of the paired lift")
+            format!(
+                "no verdict on {word} {ids}, counted as failed by the runner, left out of the lift with complete verdicts only"
+            )
         }
         GraderState::GraderConflict => "verdicts contradict each other".to_owned(),
         _ => "no verdict on any assertion".to_owned(),
@@ -163,12 +222,17 @@ fn incomplete(run: &IncompleteRun) -> String {
 }
 
 fn unpaired(cell: &UnpairedCell) -> String {
+    format!("{}/{} ({})", plain(&cell.eval_id), plain(&cell.configuration), reasons_of(cell))
+}
+
+/// Why a cell has no scored run.
+fn reasons_of(cell: &UnpairedCell) -> String {
     let reason = |(reason, count): (&UnscoredReason, &usize)| {
         let words = words::unscored_reason(reason.code());
         if *count > 1 { format!("{words}, {count} runs") } else { words }
     };
     let reasons: Vec<String> = cell.reasons.iter().map(reason).collect();
-    format!("{}/{} ({})", plain(&cell.eval_id), plain(&cell.configuration), reasons.join(", "))
+    reasons.join(", ")
 }
 
 fn weighted(corrected: &Corrected) -> Option<Vec<String>> {
@@ -193,10 +257,8 @@ fn weighted(corrected: &Corrected) -> Option<Vec<String>> {
     }
     let mut head: Vec<String> = ["Eval", "Configuration", "Run", "Score"].map(str::to_owned).to_vec();
     head.extend(mark.map(|mark| format!("Reaches {}", percent_of(Some(mark)))));
-    let mut lines = vec![
-        "The suite's weights applied to the scored runs. The lift above does not use them.".to_owned(),
-        String::new(),
-    ];
+    let mut lines =
+        vec!["The suite's weights applied to the scored runs. No lift above uses them.".to_owned(), String::new()];
     lines.extend(table(head, rows));
     Some(section("Weighted scores", lines))
 }

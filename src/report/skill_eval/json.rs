@@ -1,4 +1,12 @@
 //! `benchmark.json`: the runner's own keys in their order, then `skill_lift` with the corrected reading.
+//!
+//! `skill_lift` has two lifts over paired evals, for the candidate against the baseline and in each of `other_contrasts`:
+//!
+//! - `lift_complete_verdicts`: only runs count whose verdicts are complete. It is what `lift` holds too, and what
+//!   `eval_rates`, `paired_evals`, `unpaired_evals`, `candidate_pass_rate`, `baseline_pass_rate`, `interval`, `interval_t`,
+//!   `test` and `verdict` beside it belong to; `sanity_checks.unpaired_cells` says why evals are left out.
+//! - `lift_runner_rule`: by the rule of the runner, an assertion that the grader left out failed. It is the lift that
+//!   `benchmark` shows for the iteration (the other one with `--evidence strict`); `runner_rule` holds the same keys for it.
 
 use std::io::{self, Write};
 
@@ -8,7 +16,7 @@ use skill_lift_stats::rational::{self, Rational};
 
 use super::additions::fewest_evals;
 use super::lines::needs_review;
-use crate::analyze::skill_eval::{ArmContrast, Corrected, MetricSummary, RunReading};
+use crate::analyze::skill_eval::{ArmContrast, Corrected, MetricSummary, PairedLift, RunReading};
 use crate::json::{self as strict, Node};
 use crate::report::words;
 use crate::runs::skill_eval::{Benchmark, GraderState, RunPlace, RunRecord, RunStatus};
@@ -184,6 +192,9 @@ fn block(figures: &Benchmark, corrected: &Corrected) -> Value {
             ("paired_evals".to_owned(), json!([])),
             ("unpaired_evals".to_owned(), json!([])),
             ("lift".to_owned(), Value::Null),
+            ("lift_complete_verdicts".to_owned(), Value::Null),
+            ("lift_runner_rule".to_owned(), Value::Null),
+            ("runner_rule".to_owned(), Value::Null),
         ]),
     }
     let others = corrected.others.iter().map(|other| Value::Object(contrast(other)));
@@ -198,9 +209,21 @@ fn block(figures: &Benchmark, corrected: &Corrected) -> Value {
 }
 
 fn contrast(contrast: &ArmContrast) -> Map<String, Value> {
-    let inference = &contrast.inference;
+    let lift_of = |lift: &PairedLift| json!(rate(lift.inference.overall.test.estimate.as_ref()));
+    let mut map = Map::new();
+    map.insert("candidate".to_owned(), json!(contrast.candidate));
+    map.insert("baseline".to_owned(), json!(contrast.baseline));
+    map.insert("lift_complete_verdicts".to_owned(), lift_of(&contrast.complete));
+    map.insert("lift_runner_rule".to_owned(), lift_of(&contrast.runner));
+    map.extend(paired_lift(&contrast.complete));
+    map.insert("runner_rule".to_owned(), Value::Object(paired_lift(&contrast.runner)));
+    map
+}
+
+fn paired_lift(lift: &PairedLift) -> Map<String, Value> {
+    let inference = &lift.inference;
     let overall = &inference.overall;
-    let fewest = fewest_evals(contrast);
+    let fewest = fewest_evals(lift);
     let headline = words::headline(inference, fewest);
     let interval = match &overall.interval {
         Ok(interval) => json!({
@@ -217,10 +240,8 @@ fn contrast(contrast: &ArmContrast) -> Map<String, Value> {
     let paired = overall.test.n > 0;
     let reasons: Vec<&str> = overall.verdict.reasons.iter().map(|reason| reason.as_str()).collect();
     let value = json!({
-        "candidate": contrast.candidate,
-        "baseline": contrast.baseline,
-        "paired_evals": contrast.paired,
-        "unpaired_evals": contrast.unpaired,
+        "paired_evals": lift.paired,
+        "unpaired_evals": lift.unpaired,
         "candidate_pass_rate": rate(overall.with_skill.as_ref()),
         "baseline_pass_rate": rate(overall.without_skill.as_ref()),
         "lift": rate(overall.test.estimate.as_ref()),
@@ -242,10 +263,10 @@ fn contrast(contrast: &ArmContrast) -> Map<String, Value> {
             "negligible": overall.verdict.negligible,
             "reasons": reasons,
             "headline": headline.text,
-            "text": words::verdict_text(inference, contrast.unpaired.len(), fewest),
+            "text": words::verdict_text(inference, lift.unpaired.len(), fewest),
             "next_step": words::next_step(inference, fewest),
         },
-        "within_cell_variance": if contrast.single_runs { "unknown" } else { "in the eval means" },
+        "within_cell_variance": if lift.single_runs { "unknown" } else { "in the eval means" },
     });
     match value {
         Value::Object(map) => map,

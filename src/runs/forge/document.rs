@@ -3,6 +3,7 @@
 use super::UpstreamError;
 use crate::json::{JsonErrorKind, Limits as JsonLimits, Node, Value, parse};
 use crate::runs::directory::{FileProblem, RunDirectory};
+use crate::runs::workspace::position;
 
 /// A file that was looked for.
 pub(super) enum Loaded {
@@ -35,12 +36,14 @@ pub(super) fn load(directory: &mut RunDirectory, name: &str, shown: &str, limit:
     }
     match parse(text, JsonLimits::SIDECAR) {
         Ok(value) => Ok(Loaded::Value(value.into_owned())),
-        Err(error) => match &error.kind {
-            JsonErrorKind::Syntax(_) => absent(error.to_string()),
-            _ => {
-                Err(UpstreamError::Refused { path: path(), problem: format!("at byte {}: {error}", error.span.start) })
+        Err(error) => {
+            let (line, column) = position(text, error.span.start);
+            let problem = format!("line {line}, column {column}: {error}");
+            match &error.kind {
+                JsonErrorKind::Syntax(_) => absent(problem),
+                _ => Err(UpstreamError::Refused { path: path(), problem }),
             }
-        },
+        }
     }
 }
 

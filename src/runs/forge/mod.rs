@@ -9,7 +9,7 @@ mod document;
 mod error;
 mod upstream;
 
-pub use config::{BenchmarkConfig, ConfigError, ThresholdValues};
+pub use config::{BenchmarkConfig, ConfigError, ThresholdValues, demanded_amount, demanded_rate};
 pub use error::UpstreamError;
 pub use upstream::{PreviousBenchmark, PreviousNumber, UpstreamEval, UpstreamIteration, UpstreamRun};
 

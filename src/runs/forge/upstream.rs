@@ -127,14 +127,29 @@ impl PreviousBenchmark {
     /// # Errors
     /// When it is there and is no report, which the aggregator would pass over without a word.
     pub fn read(path: &Path, limits: &Limits) -> Result<Option<Self>, UpstreamError> {
+        Self::named(path, "benchmark.json", limits)
+    }
+
+    /// Reads a report that has any name.
+    ///
+    /// # Errors
+    /// When it is not there, or is no report.
+    pub fn read_file(path: &Path, limits: &Limits) -> Result<Self, UpstreamError> {
+        let missing = || unreadable(&shown_path(path), "there is no such file".to_owned());
+        let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(missing)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Self::named(folder, name, limits)?.ok_or_else(missing)
+    }
+
+    fn named(path: &Path, name: &str, limits: &Limits) -> Result<Option<Self>, UpstreamError> {
         let shown_root = shown_path(path);
         if !path.is_dir() {
             return Err(UpstreamError::NotADirectory(shown_root));
         }
-        let shown = join_shown(&shown_root, "benchmark.json");
+        let shown = join_shown(&shown_root, name);
         let mut directory = RunDirectory::open(path.to_owned(), String::new(), None, limits.directory_entries)
             .map_err(|error| cannot_list(&shown_root, error))?;
-        let document = match load(&mut directory, "benchmark.json", &shown, limits.output_bytes)? {
+        let document = match load(&mut directory, name, &shown, limits.output_bytes)? {
             Loaded::Absent { problem: None } => return Ok(None),
             Loaded::Absent { problem: Some(problem) } => {
                 return Err(UpstreamError::Refused { path: shown, problem });

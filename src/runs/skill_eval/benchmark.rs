@@ -8,6 +8,7 @@ use super::field;
 use super::manifest::{Fixtures, SuiteCoverage};
 use super::record::RunRecord;
 use crate::json::{self, Node};
+use crate::runs::workspace::position;
 
 /// One eval under one configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -186,7 +187,10 @@ impl StoredBenchmark {
     /// # Errors
     /// What is wrong with it, when it is not strict JSON or not an object.
     pub(super) fn read(text: String) -> Result<Self, String> {
-        let root = json::parse(&text, json::Limits::SIDECAR).map_err(|error| error.to_string())?;
+        let root = json::parse(&text, json::Limits::SIDECAR).map_err(|error| {
+            let (line, column) = position(&text, error.span.start);
+            format!("line {line}, column {column}: {error}")
+        })?;
         if root.members().is_none() {
             return Err(format!("expected an object, found {}", root.type_name()));
         }

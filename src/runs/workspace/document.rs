@@ -35,7 +35,7 @@ pub(super) fn read<T>(bytes: &[u8], make: impl FnOnce(Item<'_, '_>) -> T) -> Res
 }
 
 /// Line and column, both from 1, the column in characters.
-fn position(text: &str, at: usize) -> (usize, usize) {
+pub(crate) fn position(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
     (before.matches('\n').count() + 1, before[start..].chars().count() + 1)

@@ -17,6 +17,7 @@ mod timing;
 mod verdicts;
 
 pub use answer::answer;
+pub(crate) use document::position;
 pub use index::{EvalDirectory, LayoutChoice, Unit, Workspace, WorkspaceKind, WorkspaceOptions};
 pub use layout::Layout;
 pub use metadata::EvalMetadata;
