@@ -1,7 +1,7 @@
 //! Exact pairing: the same case, model and repetition in both arms. Our own merge, so that every run that has no
 //! partner is named with a reason.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use skill_lift_contract::{BlockedReason, Metric};
 use skill_lift_stats::describe;
@@ -131,19 +131,13 @@ impl Pairing {
     /// Pairs of which one arm names a model and the other does not: they would have met without the label.
     pub fn model_label_mismatches(&self) -> Vec<(&Pair, &Pair)> {
         let alone = |pair: &&Pair| pair.with_skill.is_some() != pair.without_skill.is_some();
-        let unlabelled: Vec<&Pair> = self.pairs.iter().filter(|pair| pair.model.is_none()).filter(alone).collect();
-        let mut mismatches = Vec::new();
-        for pair in unlabelled {
-            let partner = self.pairs.iter().filter(|other| other.model.is_some()).filter(alone).find(|other| {
-                other.case == pair.case
-                    && other.repetition == pair.repetition
-                    && other.with_skill.is_some() == pair.without_skill.is_some()
-            });
-            if let Some(partner) = partner {
-                mismatches.push((pair, partner));
-            }
+        let mut labelled: HashMap<(u32, u32, bool), &Pair> = HashMap::new();
+        for pair in self.pairs.iter().filter(|pair| pair.model.is_some()).filter(alone) {
+            labelled.entry((pair.case, pair.repetition, pair.with_skill.is_some())).or_insert(pair);
         }
-        mismatches
+        let unlabelled = self.pairs.iter().filter(|pair| pair.model.is_none()).filter(alone);
+        let partner = |pair: &Pair| labelled.get(&(pair.case, pair.repetition, pair.without_skill.is_some())).copied();
+        unlabelled.filter_map(|pair| Some((pair, partner(pair)?))).collect()
     }
 }
 

@@ -10,10 +10,11 @@ use skill_lift_contract::Metric;
 use skill_lift_stats::Thresholds;
 use skill_lift_stats::rational::{self, Rational};
 
-use super::common::{Common, Graded, warn_if_nothing_graded};
+use super::common::{Common, Graded};
 use super::output::{emit, fail, is_unicode, terminal_width, usage, warn_line};
+use super::warnings::warn_if_nothing_graded;
 use crate::analyze::benchmark_file::CheckedBenchmark;
-use crate::analyze::pairing::Pairing;
+use crate::analyze::pairing::{Pair, Pairing};
 use crate::analyze::table::RunTable;
 use crate::analyze::{Analysis, AnalysisOptions, analyze};
 use crate::grade::stored::StoredTree;
@@ -117,8 +118,12 @@ impl BenchmarkArguments {
         drop(frames);
         let benchmark_file =
             stored.as_ref().and_then(|stored| input.check_benchmark(&analysis, stored, self.common.split()));
+        let mismatches = label_mismatches(&analysis.table, &analysis.pairing);
+        if self.common.strict_layout && !mismatches.is_empty() {
+            return Err(mismatches.iter().fold(ExitCode::FAILURE, |_, message| fail(message)));
+        }
         if !self.common.quiet {
-            warn_label_mismatches(&analysis.table, &analysis.pairing);
+            mismatches.iter().for_each(|message| warn_line(&format!("WARN {message}")));
             benchmark_file.iter().for_each(warn_contradictions);
         }
 
@@ -191,19 +196,21 @@ fn warn_contradictions(checked: &CheckedBenchmark) {
 }
 
 /// Pairs that did not meet because only one arm names its model.
-fn warn_label_mismatches(table: &RunTable, pairing: &Pairing) {
+fn label_mismatches(table: &RunTable, pairing: &Pairing) -> Vec<String> {
     let mismatches = pairing.model_label_mismatches();
-    for (without_label, with_label) in mismatches.iter().take(5) {
-        warn_line(&format!(
-            "WARN model_label_mismatch: {}, repetition {}: one arm names the model {}, the other names none; the runs \
+    let text = |(without_label, with_label): &(&Pair, &Pair)| {
+        format!(
+            "model_label_mismatch: {}, repetition {}: one arm names the model {}, the other names none; the runs \
              are not compared ({})",
             table.case_id(without_label.case),
             without_label.repetition,
             table.model(with_label.model).unwrap_or_default(),
             Metric::ObjectivePassRate.name()
-        ));
-    }
+        )
+    };
+    let mut texts: Vec<String> = mismatches.iter().take(5).map(text).collect();
     if mismatches.len() > 5 {
-        warn_line(&format!("WARN model_label_mismatch: … and {} more", mismatches.len() - 5));
+        texts.push(format!("model_label_mismatch: … and {} more", mismatches.len() - 5));
     }
+    texts
 }

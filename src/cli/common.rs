@@ -13,18 +13,18 @@ use skill_lift_contract::ContentDigest;
 use super::choices::{DialectChoice, DuplicateChoice, LayoutArgument, UnobservedChoice};
 use super::interrupt;
 use super::limits::LimitArguments;
-use super::output::{Color, fail, message_style, usage, warn_line};
+use super::output::{Color, fail, message_style, usage};
+use super::warnings::{fail_each, fail_layout, print_verdict_warnings, print_warnings};
 use crate::grade::GradeOptions;
 use crate::judge::Verdicts;
 use crate::pipeline::{
-    Evaluated, Input, Products, Request, RunsSource, TreeCases, WarningLog, WorkspaceRequest, evaluate,
-    evaluate_workspace, variants_of, workspace_cases,
+    Evaluated, Input, Products, Request, RunsSource, TreeCases, WorkspaceRequest, evaluate, evaluate_workspace,
+    variants_of, workspace_cases,
 };
-use crate::report::numbers::counted;
 use crate::report::{Provenance, ReportHead, RowWriter};
 use crate::runs::index::shown_path;
 use crate::runs::workspace::{Workspace, WorkspaceOptions};
-use crate::runs::{IndexOptions, LayoutError, Limits};
+use crate::runs::{IndexOptions, Limits};
 use crate::suite::render::{print_failures, print_located};
 use crate::suite::{Dialect, LoadOptions, Loaded, Split, Suite, load};
 
@@ -94,7 +94,7 @@ pub struct Common {
     strict_contract: bool,
     /// Turn warnings about the layout of the run tree into errors.
     #[arg(long)]
-    strict_layout: bool,
+    pub(super) strict_layout: bool,
     /// Accept files outside the folder of the suite, with a warning.
     #[arg(long)]
     allow_external_files: bool,
@@ -160,6 +160,11 @@ pub struct Graded<R> {
 }
 
 impl Common {
+    /// The folder of the saved runs.
+    pub fn runs(&self) -> &Path {
+        self.runs.as_deref().unwrap_or(&self.suite)
+    }
+
     /// The part of the suite that is graded; `None` for all of it.
     pub fn split(&self) -> Option<Split> {
         self.split.split()
@@ -178,6 +183,7 @@ impl Common {
         if let Input::Workspace { workspace, .. } = &input {
             self.check_arms(workspace)?;
         }
+        self.check_effects(&input)?;
         let suite = input.suite();
         let asked = &self.variants;
         if let Some(twice) = asked.iter().enumerate().find(|(i, name)| asked[..*i].contains(name)) {
@@ -318,6 +324,34 @@ impl Common {
         }
     }
 
+    /// Refuses options that would change nothing: whoever gives them expects something else.
+    fn check_effects(&self, input: &Input) -> Result<(), ExitCode> {
+        let has_verdicts = matches!(input, Input::Workspace { workspace, .. } if workspace.has_verdicts());
+        let of_verdicts = [
+            ("--regrade", self.regrade),
+            ("--evidence", self.evidence != EvidenceChoice::Report),
+            ("--layout", self.layout.is_some() && matches!(input, Input::Runs(_))),
+        ];
+        let of_checks = [
+            ("--strict", self.strict),
+            ("--unobserved", self.unobserved != UnobservedChoice::Fail),
+            ("--allow-scripts", self.allow_scripts),
+            ("--embed-cmd", self.embed_cmd.is_some()),
+            ("--judge-results", self.judge_results.is_some()),
+        ];
+        let given = |options: &[(&'static str, bool)]| options.iter().find(|(_, given)| *given).map(|(name, _)| *name);
+        match (given(&of_verdicts), given(&of_checks)) {
+            (Some(option), _) if !has_verdicts => {
+                Err(usage(&format!("{option} is for workspaces that hold verdicts, and there are none here")))
+            }
+            (_, Some(option)) if has_verdicts && !self.regrade => Err(usage(&format!(
+                "{option} is for checks that are made, and this workspace holds verdicts: leave it out, or see what the \
+                 checks say with --regrade"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     fn grade_options(&self, limits: &Limits) -> GradeOptions {
         GradeOptions {
             strict: self.strict,
@@ -413,80 +447,4 @@ pub(super) fn changed<T: PartialEq + serde::Serialize>(value: &T, default: &T) -
 /// Whether an arm can be a folder of a run tree.
 fn is_folder_name(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\\', '\0'])
-}
-
-/// Prints the oddities of a tree.
-pub fn print_warnings(warnings: &WarningLog) {
-    for (code, count, kept) in warnings.kinds() {
-        for warning in kept {
-            warn_line(&format!("WARN {}: {warning}", code.code()));
-        }
-        if count > kept.len() {
-            warn_line(&format!("WARN {}: … and {} more", code.code(), count - kept.len()));
-        }
-    }
-}
-
-fn print_verdict_warnings(verdicts: &Verdicts) {
-    let all = verdicts.len();
-    let name = |ids: &[&str]| {
-        let shown = ids.iter().take(3).map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
-        if ids.len() > 3 { format!("{shown} and {} more", ids.len() - 3) } else { shown }
-    };
-    let unmatched = verdicts.unmatched();
-    if !unmatched.is_empty() {
-        warn_line(&format!(
-            "WARN unmatched_judge_results: {} of {all} verdicts belong to no judgement of the graded runs: {}",
-            unmatched.len(),
-            name(&unmatched)
-        ));
-    }
-    let incomplete = verdicts.incomplete();
-    if !incomplete.is_empty() {
-        warn_line(&format!(
-            "WARN incomplete_judge_results: {} of {all} verdicts come from a judge that failed; they count as not given: {}",
-            incomplete.len(),
-            name(&incomplete)
-        ));
-    }
-}
-
-fn fail_layout(warnings: &WarningLog) -> ExitCode {
-    let mut code = ExitCode::FAILURE;
-    for (kind, count, kept) in warnings.kinds().filter(|(kind, ..)| kind.is_layout()) {
-        for warning in kept {
-            code = fail(&format!("{}: {warning}", kind.code()));
-        }
-        if count > kept.len() {
-            code = fail(&format!("{}: … and {} more", kind.code(), count - kept.len()));
-        }
-    }
-    code
-}
-
-/// Prints why a tree is refused.
-pub fn fail_each(errors: Vec<LayoutError>) -> ExitCode {
-    let mut code = ExitCode::FAILURE;
-    for error in errors {
-        code = fail(&error.to_string());
-    }
-    code
-}
-
-/// Prints a warning when nothing was graded.
-pub fn warn_if_nothing_graded(evaluated: &Evaluated, runs: &Path) {
-    if evaluated.scorable == 0 {
-        warn_line(&format!(
-            "WARN nothing_graded: no run below {} could be scored ({})",
-            runs.display(),
-            counted(evaluated.rows, "row", "rows")
-        ));
-    }
-}
-
-impl Common {
-    /// The folder of the saved runs.
-    pub fn runs(&self) -> &Path {
-        self.runs.as_deref().unwrap_or(&self.suite)
-    }
 }

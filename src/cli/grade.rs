@@ -7,8 +7,9 @@ use std::process::ExitCode;
 use clap::Args;
 use skill_lift_contract::write::AtomicFile;
 
-use super::common::{Common, Graded, warn_if_nothing_graded};
+use super::common::{Common, Graded};
 use super::output::{begin_file, emit, fail, leads_to_stream, warn_line};
+use super::warnings::warn_if_nothing_graded;
 use crate::pipeline::{FrameChoice, GradingFilesWritten, Products};
 use crate::report::{ReportHead, RowArray, RowSpool, RowWriter, begin_grading, end_grading};
 

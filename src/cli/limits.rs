@@ -8,37 +8,36 @@ use crate::runs::Limits;
 
 /// How much is read.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Limits")]
 pub struct LimitArguments {
     /// Largest suite, dataset or verdict file.
-    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    #[arg(long, value_name = "MIB", default_value_t = 64, help_heading = "Limits")]
     pub max_suite_mib: u64,
     /// Largest answer; a run with a larger one is not scored.
-    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    #[arg(long, value_name = "MIB", default_value_t = 64, help_heading = "Limits")]
     pub max_output_mib: u64,
     /// Largest metadata, timing or metrics file.
-    #[arg(long, value_name = "MIB", default_value_t = 16)]
+    #[arg(long, value_name = "MIB", default_value_t = 16, help_heading = "Limits")]
     pub max_sidecar_mib: u64,
     /// Largest file that a check reads.
-    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    #[arg(long, value_name = "MIB", default_value_t = 64, help_heading = "Limits")]
     pub max_artifact_mib: u64,
     /// Largest file of events; of a larger one nothing is known.
-    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    #[arg(long, value_name = "MIB", default_value_t = 64, help_heading = "Limits")]
     pub max_events_mib: u64,
     /// What is kept of each output stream of a script.
-    #[arg(long, value_name = "KIB", default_value_t = 256)]
+    #[arg(long, value_name = "KIB", default_value_t = 256, help_heading = "Limits")]
     pub max_script_output_kib: u64,
     /// Longest text of a similarity check, in characters.
-    #[arg(long, value_name = "N", default_value_t = 200_000)]
+    #[arg(long, value_name = "N", default_value_t = 200_000, help_heading = "Limits")]
     pub max_similarity_chars: usize,
     /// Characters of the evidence of one check; the rest is cut and its length stated.
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    #[arg(long, value_name = "N", default_value_t = 10_000, help_heading = "Limits")]
     pub max_evidence_chars: usize,
     /// Text files of an `outputs` folder that are joined to an answer.
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Limits")]
     pub max_output_files: usize,
     /// Entries of one directory of the run tree.
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    #[arg(long, value_name = "N", default_value_t = 100_000, help_heading = "Limits")]
     pub max_dir_entries: usize,
 }
 

@@ -13,6 +13,7 @@ mod output;
 mod report;
 mod suite;
 mod validate;
+mod warnings;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -134,14 +134,29 @@ fn read_file(directory: &mut RunDirectory, name: &'static str, limits: &Limits) 
 }
 
 fn read_folder(directory: &mut RunDirectory, limits: &Limits) -> Output {
-    let paths = match directory.files_below(FOLDER, limits.directory_entries) {
+    let part = |path: &str, text: String| format!("\n--- {path} ---\n{text}");
+    match join_files(directory, limits, is_text_file, part) {
+        Output::Text { text, place } => Output::Text { text: python::strip(&text).to_owned(), place },
+        other => other,
+    }
+}
+
+/// The text files of `outputs/` that are under test, in the order of their paths, joined by one line break. `part` makes
+/// what stands in the answer of a path and its text.
+pub(super) fn join_files(
+    directory: &mut RunDirectory,
+    limits: &Limits,
+    is_under_test: impl Fn(&str) -> bool,
+    part: impl Fn(&str, String) -> String,
+) -> Output {
+    let mut paths = match directory.files_below(FOLDER, limits.directory_entries) {
         Ok(paths) => paths,
         Err(problem) => {
             directory.warn(WarningCode::OutputUnreadable, "", problem.to_string());
             return Output::Missing;
         }
     };
-    let mut paths: Vec<String> = paths.into_iter().filter(|path| is_text_file(path)).collect();
+    paths.retain(|path| is_under_test(path));
     paths.sort_by(|a, b| TreeDigest::path_order(a, b));
     if paths.len() > limits.output_files {
         let (count, limit) = (paths.len(), limits.output_files);
@@ -156,7 +171,7 @@ fn read_folder(directory: &mut RunDirectory, limits: &Limits) -> Output {
             Ok(bytes) => {
                 left -= bytes.len() as u64;
                 let text = decode(directory, path, &bytes);
-                parts.push(format!("\n--- {path} ---\n{text}"));
+                parts.push(part(path, text));
             }
             Err(FileProblem::TooLarge { .. }) => {
                 let limit = describe_bytes(limits.output_bytes);
@@ -172,7 +187,7 @@ fn read_folder(directory: &mut RunDirectory, limits: &Limits) -> Output {
     if parts.is_empty() {
         return Output::Missing;
     }
-    Output::Text { text: python::strip(&parts.join("\n")).to_owned(), place: OutputPlace::Folder }
+    Output::Text { text: parts.join("\n"), place: OutputPlace::Folder }
 }
 
 fn is_text_file(path: &str) -> bool {
@@ -185,7 +200,7 @@ fn is_text_file(path: &str) -> bool {
 }
 
 /// The text of a file, with a warning when bytes had to be replaced.
-pub(super) fn decode(directory: &mut RunDirectory, name: &str, bytes: &[u8]) -> String {
+fn decode(directory: &mut RunDirectory, name: &str, bytes: &[u8]) -> String {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(error) => {

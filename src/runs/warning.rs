@@ -35,8 +35,6 @@ pub enum WarningCode {
     OutputUnreadable,
     /// The answer is larger than the limit.
     OutputTooLarge,
-    /// One arm names a model, the other does not.
-    ModelLabelMismatch,
     /// A similarity left out frequent characters.
     UnstableAutojunk,
     /// A folder of the runs root that is no case of the suite.
@@ -59,18 +57,6 @@ pub enum WarningCode {
     NotedRun,
     /// The numbers of a run are made up.
     Simulated,
-    /// The token counts of the arms cannot be of the same scope.
-    TokenScopeDiffers,
-    /// The arms of a pair were graded on different numbers of assertions.
-    AssertionCountDiffers,
-    /// The grader left assertions out, or put them in other words.
-    MissingAssertions,
-    /// A benchmark file has no rows although there are verdicts.
-    BenchmarkEmpty,
-    /// A benchmark file is about other assertions than the verdicts.
-    BenchmarkOfAnotherSuite,
-    /// A benchmark file states other numbers than the verdicts.
-    BenchmarkDisagrees,
     /// A grader left assertions out, which count as failed.
     IncompleteVerdicts,
     /// Declared inputs had changed when an iteration began, or nobody could say.
@@ -83,8 +69,6 @@ pub enum WarningCode {
     BaselineContaminated,
     /// One of several iterations was read.
     OtherIterations,
-    /// A stored verdict differs from what the text says literally.
-    RegradeDisagrees,
 }
 
 impl WarningCode {
@@ -106,7 +90,6 @@ impl WarningCode {
             Self::DecodeLossy => "decode_lossy",
             Self::OutputUnreadable => "output_unreadable",
             Self::OutputTooLarge => "output_too_large",
-            Self::ModelLabelMismatch => "model_label_mismatch",
             Self::UnstableAutojunk => "unstable_autojunk",
             Self::UnknownCase => "unknown_case",
             Self::GradingUnreadable => "grading_unreadable",
@@ -118,19 +101,12 @@ impl WarningCode {
             Self::SkillNotLoaded => "skill_not_loaded",
             Self::NotedRun => "noted_run",
             Self::Simulated => "simulated",
-            Self::TokenScopeDiffers => "token_scope_differs",
-            Self::AssertionCountDiffers => "assertion_count_differs",
-            Self::MissingAssertions => "missing_assertions",
-            Self::BenchmarkEmpty => "benchmark_empty",
-            Self::BenchmarkOfAnotherSuite => "benchmark_of_another_suite",
-            Self::BenchmarkDisagrees => "benchmark_disagrees",
             Self::IncompleteVerdicts => "incomplete_verdicts",
             Self::SourceFixtureDirty => "source_fixture_dirty",
             Self::PartialSuiteSelection => "partial_suite_selection",
             Self::PromptDiffers => "prompt_differs",
             Self::BaselineContaminated => "baseline_contaminated",
             Self::OtherIterations => "other_iterations",
-            Self::RegradeDisagrees => "regrade_disagrees",
         }
     }
 
@@ -145,7 +121,6 @@ impl WarningCode {
                 | Self::MixedLayout
                 | Self::SeveralOutputFiles
                 | Self::LinkRefused
-                | Self::ModelLabelMismatch
         )
     }
 }

@@ -128,6 +128,8 @@ fn one_arm_with_a_model_and_one_without_is_named() {
     assert_eq!(said.code, 0);
     assert_eq!(said.json()["paired_summary"]["pairing"]["blocked_pairs"], 2);
     assert_eq!(said.lines("WARN model_label_mismatch").len(), 1, "{}", said.stderr);
+    let strict = workspace.on_runs("benchmark", &["--strict-layout"]);
+    assert_eq!((strict.code, strict.lines("FAIL: model_label_mismatch").len()), (1, 1), "{strict:#?}");
 }
 
 #[test]

@@ -551,3 +551,49 @@ fn names_from_a_workspace_cannot_command_a_terminal() {
     assert_eq!(said.code, 0);
     assert!(!said.stdout.contains('\u{1b}') && !said.stderr.contains('\u{1b}'), "{said:#?}");
 }
+
+/// As in a tree of our own: what is left out of an answer is named.
+#[test]
+fn an_answer_of_too_many_files_is_cut_with_a_warning() {
+    let workspace = workspace(&[(
+        "eval-1/eval_metadata.json",
+        r#"{"eval_id": 1, "prompt": "p", "assertions": [{"name": "n", "type": "contains", "value": "needle"}]}"#,
+    )]);
+    for number in 0..5 {
+        workspace.write(&format!("w/eval-1/with_skill/outputs/{number}.md"), "hay");
+    }
+    workspace.write("w/eval-1/with_skill/outputs/5.md", "needle");
+    let read = |limit: &str| workspace.run(&["benchmark", "w", "--format", "json", "--max-output-files", limit]);
+    let (cut, whole) = (read("5"), read("6"));
+    assert_eq!(cut.json()["results"][0]["objective_pass_rate"], 0.0);
+    assert_eq!(cut.lines("WARN truncated_outputs").len(), 1, "{cut:#?}");
+    assert_eq!((&whole.json()["results"][0]["objective_pass_rate"], whole.lines("WARN").len()), (&json!(1.0), 0));
+}
+
+#[test]
+fn a_plan_that_cannot_be_read_is_named() {
+    let grading = grading(&[true]);
+    let workspace = workspace(&[("iteration_manifest.json", "{,"), ("eval-1/with_skill/run-1/grading.json", &grading)]);
+    let said = workspace.run(&["benchmark", "w", "--format", "json"]);
+    assert_eq!(said.lines("WARN sidecar_unreadable").len(), 1, "{said:#?}");
+    assert!(said.lines("WARN sidecar_unreadable")[0].contains("iteration_manifest.json"), "{said:#?}");
+}
+
+/// An option that would do nothing is a misunderstanding.
+#[test]
+fn options_that_change_nothing_are_refused() {
+    let grading = grading(&[true]);
+    let stored = workspace(&[("eval-1/with_skill/grading.json", &grading)]);
+    for flags in [&["--strict"][..], &["--unobserved", "exclude"], &["--allow-scripts"]] {
+        let said = stored.run(&[&["benchmark", "w"], flags].concat());
+        assert_eq!((said.code, said.stdout.as_str()), (2, ""), "{flags:?}");
+        assert!(said.stderr.contains(flags[0]) && said.stderr.contains("--regrade"), "{said:#?}");
+        assert_eq!(stored.run(&[&["benchmark", "w", "--regrade"], flags].concat()).code, 0, "{flags:?}");
+    }
+    let own = Workspace::with_cases(&["c"]);
+    for flags in [&["--regrade"][..], &["--evidence", "strict"], &["--layout", "flat"]] {
+        let said = own.on_runs("benchmark", flags);
+        assert_eq!((said.code, said.stdout.as_str()), (2, ""), "{flags:?}");
+        assert!(said.stderr.contains(flags[0]), "{said:#?}");
+    }
+}

@@ -7,8 +7,10 @@ use crate::runs::Role;
 use crate::runs::claims::{ChangeKind, ClaimForm, Comparison, Difference};
 
 /// Options of the grading that change no rate.
-const HARMLESS_OPTIONS: [&str; 12] = [
+const HARMLESS_OPTIONS: [&str; 14] = [
+    "allow-external-files",
     "alpha",
+    "dialect",
     "generated-at",
     "max-dir-entries",
     "max-evidence-chars",

@@ -1,6 +1,6 @@
 //! Two sides compared.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use num_traits::Signed;
 use skill_lift_stats::Thresholds;
@@ -167,15 +167,19 @@ impl Diff<'_> {
     }
 
     /// Cases whose flags can be compared: a flag needs both arms.
-    pub fn has_pairs_in_both(&self, case: &str) -> bool {
-        let has = |lift: &ClaimedLift| lift.pairs.iter().any(|pair| pair.case == case);
-        has(&self.lift.before) && has(&self.lift.after)
+    pub fn cases_with_pairs_in_both(&self) -> HashSet<&str> {
+        let cases = |lift| -> HashSet<&str> { cases_of(lift).collect() };
+        &cases(&self.lift.before) & &cases(&self.lift.after)
     }
 
     /// The mean change of the skill's arm.
     pub fn with_skill(&self) -> Option<&Shift> {
         self.arms.iter().find(|(variant, _)| variant == control_word(Role::Treatment)).map(|(_, shift)| shift)
     }
+}
+
+fn cases_of(lift: &ClaimedLift) -> impl Iterator<Item = &str> {
+    lift.pairs.iter().map(|pair| pair.case.as_str())
 }
 
 /// Rates of cases whose prompt or assertions are others than before do not compare, whatever their rows say.

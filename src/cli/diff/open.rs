@@ -10,8 +10,8 @@ use clap::Args;
 
 use crate::analyze::diff::Side;
 use crate::cli::choices::{DuplicateChoice, LayoutArgument, UnobservedChoice};
-use crate::cli::common::{fail_each, print_warnings};
 use crate::cli::output::{Color, fail, message_style, warn_line};
+use crate::cli::warnings::{fail_each, print_warnings};
 use crate::grade::GradeOptions;
 use crate::judge::Verdicts;
 use crate::pipeline::{

@@ -127,9 +127,10 @@ fn paragraphs(diff: &Diff<'_>) -> Vec<(&'static str, String)> {
 }
 
 fn lists(diff: &Diff<'_>) -> Vec<(&'static str, Vec<String>)> {
+    let paired = diff.cases_with_pairs_in_both();
     let flags = |flags: &[crate::runs::claims::ClaimedFlag]| {
         // of a case without both arms in both results it is not known whether it has the flag
-        let known = flags.iter().filter(|flag| diff.has_pairs_in_both(&flag.case));
+        let known = flags.iter().filter(|flag| paired.contains(flag.case.as_str()));
         known.map(|flag| format!("{}: {}", flag.case, flag.flag)).collect::<Vec<_>>()
     };
     let others = diff.comparability.others.iter().map(|difference| {

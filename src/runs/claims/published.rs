@@ -209,6 +209,8 @@ pub(super) fn blocks(root: Item<'_, '_>, form: ClaimForm) -> BTreeMap<String, St
                 }
                 // what was left out or not built yet is no condition of the measurement
                 "blocks_missing" | "duplicates_dropped" | "unmatched_judge_results" | "incomplete_judge_results" => {}
+                // what is not stated is equal to nothing
+                _ if value.is_null() => {}
                 _ => drop(blocks.insert(key.to_string(), whole(value))),
             }
         }

@@ -11,10 +11,10 @@ use super::eval_order::{folders, natural};
 use super::manifest::Manifest;
 use super::record::{RunPlace, RunRecord};
 use super::suite_glance::{EvalGlance, SuiteGlance};
-use crate::json;
 use crate::runs::directory::plain_message;
 use crate::runs::listing::{EntryKind, Listing, ListingError};
-use crate::runs::{FileProblem, Limits, RunDirectory, RunWarning, WarningCode};
+use crate::runs::workspace::run_number;
+use crate::runs::{FileProblem, LayoutError, Limits, RunDirectory, RunWarning, WarningCode};
 
 /// Why an iteration cannot be read. Lower case, no full stop.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +50,9 @@ pub enum IterationError {
     /// So many configurations are no comparison.
     #[error("more than {0} configurations")]
     TooManyConfigurations(usize),
+    /// `run-x`.
+    #[error(transparent)]
+    RunName(LayoutError),
     /// A directory cannot be listed.
     #[error("cannot list {path}: {message}")]
     List {
@@ -102,7 +105,7 @@ impl Iteration {
         }
         let mut root = open(path.to_owned(), String::new(), limits)?;
         let benchmark = read_benchmark(path, &mut root, limits)?;
-        let manifest = read_manifest(&mut root, limits);
+        let manifest = Manifest::load(&mut root, limits);
         let mut warnings = root.take_warnings();
         let suite = read_suite(path, limits, &mut warnings);
 
@@ -221,27 +224,6 @@ fn read_benchmark(
     StoredBenchmark::read(text).map(Some).map_err(failed)
 }
 
-fn read_manifest(root: &mut RunDirectory, limits: &Limits) -> Option<Manifest> {
-    const NAME: &str = "iteration_manifest.json";
-    let read = match root.read(NAME, limits.sidecar_bytes) {
-        Err(FileProblem::Missing(_)) => return None,
-        Err(problem) => Err(problem.to_string()),
-        Ok(bytes) => match std::str::from_utf8(&bytes) {
-            Err(_) => Err("not valid UTF-8".to_owned()),
-            Ok(text) => json::parse(text, json::Limits::SIDECAR)
-                .map_err(|error| error.to_string())
-                .and_then(|node| Manifest::of(&node).ok_or_else(|| "expected an object".to_owned())),
-        },
-    };
-    match read {
-        Ok(manifest) => Some(manifest),
-        Err(message) => {
-            root.warn(WarningCode::SidecarUnreadable, NAME, message);
-            None
-        }
-    }
-}
-
 /// The suite of an iteration at `evals/<skill>/workspace/<agent>/iteration-N`.
 fn read_suite(path: &Path, limits: &Limits, warnings: &mut Vec<RunWarning>) -> Option<SuiteGlance> {
     let place = fs::canonicalize(path).ok()?;
@@ -249,17 +231,20 @@ fn read_suite(path: &Path, limits: &Limits, warnings: &mut Vec<RunWarning>) -> O
     if workspace.file_name()? != "workspace" {
         return None;
     }
-    let mut folder = open(workspace.parent()?.to_owned(), String::new(), limits).ok()?;
-    let bytes = folder.read("evals.json", limits.artifact_bytes).ok()?;
-    let suite = std::str::from_utf8(&bytes).ok().and_then(SuiteGlance::read);
-    if suite.is_none() {
-        warnings.push(RunWarning {
-            code: WarningCode::SidecarUnreadable,
-            path: "evals.json".to_owned(),
-            message: "the suite of this iteration cannot be read; its order and weights are not used".to_owned(),
-        });
-    }
-    suite
+    let read = match open(workspace.parent()?.to_owned(), String::new(), limits) {
+        Err(error) => Err(error.to_string()),
+        Ok(mut folder) => match folder.read("evals.json", limits.artifact_bytes) {
+            Err(FileProblem::Missing(_)) => return None,
+            Err(problem) => Err(problem.to_string()),
+            Ok(bytes) => std::str::from_utf8(&bytes).ok().and_then(SuiteGlance::read).ok_or("not a suite".to_owned()),
+        },
+    };
+    read.map_err(|problem| {
+        let message =
+            format!("the suite of this iteration cannot be read, its order and weights are not used: {problem}");
+        warnings.push(RunWarning { code: WarningCode::SidecarUnreadable, path: "evals.json".to_owned(), message });
+    })
+    .ok()
 }
 
 fn selected_ids(manifest: Option<&Manifest>) -> Vec<String> {
@@ -287,8 +272,12 @@ fn find_runs(
         for configuration in list(&folder, warnings)? {
             let below = format!("{folder}/{configuration}");
             for name in list(&below, warnings)? {
-                let Some(run_number) = name.strip_prefix("run-").and_then(|number| number.parse().ok()) else {
-                    continue;
+                let run_number = match run_number(&name) {
+                    Some(Some(number)) => number.into(),
+                    Some(None) => {
+                        return Err(IterationError::RunName(LayoutError::RunName { name, folder: below }));
+                    }
+                    None => continue,
                 };
                 let eval_id = slugs.get(&folder).cloned().unwrap_or_else(|| folder["eval-".len()..].to_owned());
                 let place =

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::field;
-use crate::json::Node;
+use crate::json::{self, Node};
+use crate::runs::{FileProblem, Limits, RunDirectory, WarningCode};
 
 /// Whether the declared input files differed from what git has.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -130,7 +131,25 @@ impl SuiteCoverage {
     }
 }
 
+/// The file in the folder of an iteration.
+const FILE: &str = "iteration_manifest.json";
+
 impl Manifest {
+    /// Reads the file of an iteration, if it is there. One that cannot be read is named in a warning of the folder.
+    pub(in crate::runs) fn load(root: &mut RunDirectory, limits: &Limits) -> Option<Self> {
+        let read = match root.read(FILE, limits.sidecar_bytes) {
+            Err(FileProblem::Missing(_)) => return None,
+            Err(problem) => Err(problem.to_string()),
+            Ok(bytes) => match std::str::from_utf8(&bytes) {
+                Err(_) => Err("not valid UTF-8".to_owned()),
+                Ok(text) => json::parse(text, json::Limits::SIDECAR)
+                    .map_err(|error| error.to_string())
+                    .and_then(|node| Self::of(&node).ok_or_else(|| "expected an object".to_owned())),
+            },
+        };
+        read.map_err(|message| root.warn(WarningCode::SidecarUnreadable, FILE, message)).ok()
+    }
+
     /// Reads the file; unknown keys and members of another type count as absent.
     pub(in crate::runs) fn of(node: &Node<'_>) -> Option<Self> {
         node.members()?;

@@ -1,12 +1,8 @@
 //! The text of a stored run that checks look at.
 
-use skill_lift_contract::TreeDigest;
-
-use super::layout::OUTPUTS;
-use crate::runs::directory::{FileProblem, RunDirectory};
+use crate::runs::directory::RunDirectory;
 use crate::runs::limits::Limits;
-use crate::runs::output::{self, Output, OutputPlace, decode};
-use crate::runs::warning::WarningCode;
+use crate::runs::output::{self, Output};
 
 /// Extensions of the files of `outputs/` that are text under test.
 const EXTENSIONS: [&str; 5] = ["md", "txt", "json", "csv", "html"];
@@ -25,32 +21,8 @@ const ABOUT_THE_RUN: [&str; 7] = [
 /// The answer of a run: its answer file, else the text files of `outputs/`, joined by one line break in the order of
 /// their paths.
 pub fn answer(directory: &mut RunDirectory, limits: &Limits) -> Output {
-    if let Some(answer) = output::answer_file(directory, limits) {
-        return answer;
-    }
-    let mut paths = match directory.files_below(OUTPUTS, limits.directory_entries) {
-        Ok(paths) => paths,
-        Err(problem) => {
-            directory.warn(WarningCode::OutputUnreadable, "", problem.to_string());
-            return Output::Missing;
-        }
-    };
-    paths.retain(|path| is_under_test(path));
-    paths.sort_by(|a, b| TreeDigest::path_order(a, b));
-    paths.truncate(limits.output_files);
-    let mut parts = Vec::with_capacity(paths.len());
-    let mut left = limits.output_bytes;
-    for path in &paths {
-        match directory.read(path, left) {
-            Ok(bytes) => {
-                left -= bytes.len() as u64;
-                parts.push(decode(directory, path, &bytes));
-            }
-            Err(FileProblem::TooLarge { .. }) => return Output::TooLarge { place: OutputPlace::Folder },
-            Err(problem) => directory.warn(WarningCode::OutputUnreadable, "", problem.to_string()),
-        }
-    }
-    if parts.is_empty() { Output::Missing } else { Output::Text { text: parts.join("\n"), place: OutputPlace::Folder } }
+    output::answer_file(directory, limits)
+        .unwrap_or_else(|| output::join_files(directory, limits, is_under_test, |_, text| text))
 }
 
 fn is_under_test(path: &str) -> bool {

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use skill_lift_contract::ContentDigest;
 
-use super::document;
 use super::eval::{EvalReading, configuration_first};
 use super::layout::{self, Layout};
 use super::metadata::EvalMetadata;
@@ -159,11 +158,10 @@ impl Workspace {
     /// What the plan of the executor/grader runner says of all runs.
     fn read_plan(&mut self) {
         let Ok(mut directory) = self.open_directory("") else { return };
-        let limit = self.options.limits.sidecar_bytes;
-        let Ok(bytes) = directory.read(layout::ITERATION_PLAN, limit) else { return };
+        let plan = Manifest::load(&mut directory, &self.options.limits);
         self.digests.extend(directory.take_digests());
-        let plan = document::read(&bytes, |root| Manifest::of(&root.to_node().into_owned()));
-        let Ok(Some(plan)) = plan.map(|reading| reading.value) else { return };
+        self.warnings.extend(directory.take_warnings());
+        let Some(plan) = plan else { return };
         let mut warn = |code, message: String| {
             self.warnings.push(RunWarning { code, path: layout::ITERATION_PLAN.to_owned(), message });
         };

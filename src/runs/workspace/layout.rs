@@ -96,7 +96,7 @@ pub(super) fn is_looked_into(entry: &Entry) -> bool {
 }
 
 /// The number of `run-<n>`; `None` for other names, `Some(None)` for one that starts alike and has no number.
-pub(super) fn run_number(name: &str) -> Option<Option<u32>> {
+pub(in crate::runs) fn run_number(name: &str) -> Option<Option<u32>> {
     name.strip_prefix("run-").map(whole_number)
 }
 

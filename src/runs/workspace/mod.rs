@@ -20,6 +20,7 @@ pub use answer::answer;
 pub(crate) use document::position;
 pub use index::{EvalDirectory, LayoutChoice, Unit, Workspace, WorkspaceKind, WorkspaceOptions};
 pub use layout::Layout;
+pub(in crate::runs) use layout::run_number;
 pub use metadata::EvalMetadata;
 pub use stored::{GradingFile, StoredRun, TimingFile, UnitReading, read_verdicts};
 pub use timing::{Measured, Timing, milliseconds_of_stamp};

@@ -144,3 +144,19 @@ fn rates_that_differ_by_rounding_alone_are_the_same() {
     close(&diff["arms"][WITH]["change"], 0.0);
     assert_eq!(diff["arms"][WITH]["test"]["nonzero"], 0);
 }
+
+/// A suite that is not stated is not the same suite: reports of workspaces have none.
+#[test]
+fn two_reports_without_a_suite_are_not_of_the_same_suite() {
+    let of = |passed: &str| {
+        let mut report = report("s", rows(passed));
+        report["provenance"]["suite_sha256"] = Value::Null;
+        for row in report["results"].as_array_mut().unwrap() {
+            row["assertions"] = json!([{"name": "a0", "passed": true}, {"name": "a1", "passed": true}]);
+        }
+        report
+    };
+    let diff = compared(&of("++"), &of("+-"), &[]).json();
+    assert_eq!((&diff["like_for_like"]["status"], codes(&diff)), (&json!("no"), vec!["checks_unknown"]));
+    assert_eq!(diff["old"]["conditions"]["suite_sha256"], Value::Null);
+}
