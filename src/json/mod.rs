@@ -11,6 +11,7 @@ mod compare;
 mod error;
 mod keys;
 mod node;
+pub mod pointer;
 mod read;
 mod scan;
 mod tape;

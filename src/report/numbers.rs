@@ -104,7 +104,11 @@ pub fn p_cell(p: f64, alpha: f64) -> String {
 
 /// A count with thousands commas.
 pub fn count(number: usize) -> String {
-    let digits = number.to_string();
+    grouped(&number.to_string())
+}
+
+/// Digits with thousands commas.
+pub fn grouped(digits: &str) -> String {
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {

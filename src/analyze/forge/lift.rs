@@ -1,7 +1,7 @@
 //! The lift over the evals that have both arms scored, and the ratio of their rates.
 
 use num_traits::Zero;
-use skill_lift_stats::rational::{self, Rational};
+use skill_lift_stats::rational::Rational;
 use skill_lift_stats::{Thresholds, describe};
 
 use super::iteration::{EvalId, ForgeIteration, Quantity};
@@ -129,9 +129,4 @@ fn paired_quantity(iteration: &ForgeIteration, quantity: Quantity) -> Option<Pai
         both.filter_map(|eval| eval.with_skill.quantity(quantity).zip(eval.baseline.quantity(quantity))).collect();
     let mean = |side: fn(&(f64, f64)) -> f64| describe::mean(&both.iter().map(side).collect::<Vec<_>>());
     Some(PairedQuantity { evals: both.len(), with_skill: mean(|pair| pair.0)?, baseline: mean(|pair| pair.1)? })
-}
-
-/// The exact value of a mean, for comparing it with a limit.
-pub(super) fn exact(value: f64) -> Option<Rational> {
-    rational::from_f64(value)
 }

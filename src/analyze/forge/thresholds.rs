@@ -4,7 +4,7 @@ use num_traits::Zero;
 use skill_lift_stats::rational::{self, Rational};
 
 use super::iteration::{EvalId, EvalResult, ForgeIteration, Quantity};
-use super::lift::{ForgeLift, RatioReason, exact};
+use super::lift::{ForgeLift, RatioReason};
 use super::run::Arm;
 use crate::runs::forge::ThresholdValues;
 
@@ -80,7 +80,7 @@ impl ThresholdResults {
         for (kind, limit, quantity, scale) in scaled {
             let Some(limit) = limit else { continue };
             let value = |mean: Option<f64>| mean.map(|mean| mean / scale);
-            let above = |mean: f64| exact(mean).is_some_and(|mean| mean > *limit);
+            let above = |mean: f64| rational::from_f64(mean).is_some_and(|mean| mean > *limit);
             let actual = value(iteration.macro_quantity(Arm::WithSkill, quantity));
             let misses = |eval: &EvalResult| value(eval.with_skill.quantity(quantity)).is_some_and(above);
             results.push(threshold(kind, limit, actual, actual.map(|actual| !above(actual)), (iteration, &misses)));

@@ -35,14 +35,7 @@ fn amount(kind: MetricKind, value: f64) -> String {
 fn thousands(value: f64) -> String {
     let digits = format!("{value:.0}");
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |digits| ("-", digits));
-    let mut text = String::from(sign);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    format!("{sign}{}", numbers::grouped(digits))
 }
 
 /// A difference of a metric, always with its sign.

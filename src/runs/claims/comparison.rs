@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_traits::Signed;
 use skill_lift_stats::rational::Rational;
 
-use super::lifting::{Arm, ClaimedLift, lift, mean_change};
+use super::lifting::{Arm, ClaimedLift, lift};
 use super::model::{ClaimedFlag, ClaimedRun, Claims, NotScored};
 
 /// How an arm of a case changed.
@@ -161,9 +161,6 @@ pub struct Comparison {
     pub lift_before: ClaimedLift,
     /// The lift of the later file.
     pub lift_after: ClaimedLift,
-    /// Lifts before and after of the cases whose pairs compare in both files, by case: what a test of the change is
-    /// built on.
-    pub common_lifts: Vec<(String, Rational, Rational)>,
 }
 
 impl Comparison {
@@ -175,19 +172,6 @@ impl Comparison {
     /// Whether any arm of a case occurs in both files. Without one there is nothing to compare.
     pub fn has_common_cells(&self) -> bool {
         self.cells.iter().any(|cell| !matches!(cell.kind, ChangeKind::Appeared | ChangeKind::Vanished))
-    }
-
-    /// Mean change of the lift over the cases in both files.
-    pub fn lift_change(&self) -> Option<Rational> {
-        mean_change(self.common_lifts.iter().map(|(_, before, after)| (before.clone(), after.clone())))
-    }
-
-    /// Mean change of the rate of a variant over its cells that compare, with their number.
-    pub fn variant_change(&self, variant: &str) -> Option<(Rational, usize)> {
-        let comparable = self.cells.iter().filter(|cell| cell.variant == variant && cell.delta().is_some());
-        let changes: Vec<_> = comparable.filter_map(|cell| Some((cell.before.clone()?, cell.after.clone()?))).collect();
-        let count = changes.len();
-        Some((mean_change(changes.into_iter())?, count))
     }
 }
 
@@ -249,7 +233,6 @@ pub fn compare(before: &Claims, after: &Claims) -> Comparison {
     changes.extend(old.iter().map(|(key, cell)| change(key, Some(cell), None)));
     changes.sort_by(|a, b| (&a.case, &a.variant, &a.model).cmp(&(&b.case, &b.variant, &b.model)));
     let (lift_before, lift_after) = (lift(before), lift(after));
-    let common_lifts = common_lifts(&lift_before, &lift_after, &changes);
     let flags = |claims: &Claims| claims.flags.iter().cloned().collect::<BTreeSet<_>>();
     let (old_flags, new_flags) = (flags(before), flags(after));
     Comparison {
@@ -259,7 +242,6 @@ pub fn compare(before: &Claims, after: &Claims) -> Comparison {
         differences: differences(before, after),
         lift_before,
         lift_after,
-        common_lifts,
     }
 }
 
@@ -375,24 +357,6 @@ fn moved(old: &Cell<'_>, new: &Cell<'_>) -> Moved {
         }
     }
     moved
-}
-
-/// The mean lift of each case that has comparable pairs in both files and the same checks.
-fn common_lifts(before: &ClaimedLift, after: &ClaimedLift, cells: &[CellChange]) -> Vec<(String, Rational, Rational)> {
-    let changed: BTreeSet<&str> =
-        cells.iter().filter(|cell| cell.kind == ChangeKind::OtherChecks).map(|cell| cell.case.as_str()).collect();
-    let (old, new) = (by_case(before), by_case(after));
-    let common = old.into_iter().filter(|(case, _)| !changed.contains(case));
-    common.filter_map(|(case, old)| Some((case.to_owned(), old, new.get(case)?.clone()))).collect()
-}
-
-fn by_case(lift: &ClaimedLift) -> BTreeMap<&str, Rational> {
-    let mut deltas: BTreeMap<&str, Vec<Rational>> = BTreeMap::new();
-    for pair in lift.pairs.iter().filter(|pair| pair.comparable) {
-        deltas.entry(&pair.case).or_default().push(pair.delta());
-    }
-    let mean = |deltas: &Vec<Rational>| skill_lift_stats::rational::mean(deltas);
-    deltas.into_iter().filter_map(|(case, deltas)| Some((case, mean(&deltas)?))).collect()
 }
 
 fn differences(before: &Claims, after: &Claims) -> Vec<Difference> {

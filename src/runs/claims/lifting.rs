@@ -368,8 +368,3 @@ pub(super) fn note_means(rows: &[ClaimedRun], aggregates: &[ClaimedAggregate], n
         }
     }
 }
-
-/// The mean of some differences; `None` of none.
-pub(super) fn mean_change(changes: impl Iterator<Item = (Rational, Rational)>) -> Option<Rational> {
-    rational::mean(&changes.map(|(before, after)| after - before).collect::<Vec<_>>())
-}

@@ -1,26 +1,7 @@
-//! JSON pointers of the values that are read.
+//! What stands at a place of a file.
 
 use crate::json::Item;
-
-/// The pointer of a member.
-pub(super) fn member(parent: &str, key: &str) -> String {
-    let mut pointer = String::with_capacity(parent.len() + key.len() + 1);
-    pointer.push_str(parent);
-    pointer.push('/');
-    for character in key.chars() {
-        match character {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            _ => pointer.push(character),
-        }
-    }
-    pointer
-}
-
-/// The pointer of an item of a list.
-pub(super) fn index(parent: &str, index: usize) -> String {
-    format!("{parent}/{index}")
-}
+pub(super) use crate::json::pointer::{index, member};
 
 /// The value of the first of some keys that is there.
 pub(super) fn first<'t, 'a>(item: Item<'t, 'a>, keys: &[&str]) -> Option<Item<'t, 'a>> {
@@ -48,15 +29,4 @@ pub(super) fn members<'t, 'a: 't>(
 /// Whether this is a list.
 pub(super) fn is_list(item: Item<'_, '_>) -> bool {
     item.items().is_some()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pointers_escape_what_the_standard_asks_for() {
-        assert_eq!(member("/a", "b/c~d"), "/a/b~1c~0d");
-        assert_eq!(index("", 3), "/3");
-    }
 }

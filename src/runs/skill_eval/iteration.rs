@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::benchmark::StoredBenchmark;
-use super::eval_order::{folders, natural};
+use super::eval_order::folders;
 use super::manifest::Manifest;
 use super::record::{RunPlace, RunRecord};
 use super::suite_glance::{EvalGlance, SuiteGlance};
 use crate::runs::directory::plain_message;
 use crate::runs::listing::{EntryKind, Listing, ListingError};
+use crate::runs::natural::natural_order;
 use crate::runs::workspace::run_number;
 use crate::runs::{FileProblem, LayoutError, Limits, RunDirectory, RunWarning, WarningCode};
 
@@ -52,7 +53,7 @@ pub enum IterationError {
     TooManyConfigurations(usize),
     /// `run-x`.
     #[error(transparent)]
-    RunName(LayoutError),
+    RunName(Box<LayoutError>),
     /// A directory cannot be listed.
     #[error("cannot list {path}: {message}")]
     List {
@@ -275,7 +276,7 @@ fn find_runs(
                 let run_number = match run_number(&name) {
                     Some(Some(number)) => number.into(),
                     Some(None) => {
-                        return Err(IterationError::RunName(LayoutError::RunName { name, folder: below }));
+                        return Err(IterationError::RunName(Box::new(LayoutError::RunName { name, folder: below })));
                     }
                     None => continue,
                 };
@@ -407,7 +408,7 @@ fn evals_in_order(
         add(id, names.get(id.as_str()).copied().unwrap_or(id), &[]);
     }
     let mut others: Vec<&RunPlace> = runs.iter().map(|run| &run.place).collect();
-    others.sort_by(|a, b| natural(&a.eval_id, &b.eval_id));
+    others.sort_by(|a, b| natural_order(&a.eval_id, &b.eval_id));
     for place in others {
         add(&place.eval_id, &place.eval_name, &[]);
     }

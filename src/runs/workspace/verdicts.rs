@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use skill_lift_text::python;
 
-use crate::json::Item;
+use crate::json::{Item, pointer};
 
 /// Keys of a list of verdicts, the first that is there counts.
 const LIST_KEYS: [&str; 5] = ["expectations", "assertions", "evaluations", "assertion_results", "results"];
@@ -126,7 +126,7 @@ impl GradingDocument {
             let arms: Vec<_> = members
                 .filter_map(|(key, value)| {
                     let key = key.as_str()?;
-                    let pointer = format!("/{}", escape(&key));
+                    let pointer = pointer::member("", &key);
                     let runs = if is_arm(&key) { runs_of(value, &head, &pointer) } else { None };
                     runs.map(|runs| (key.into_owned(), runs))
                 })
@@ -286,11 +286,6 @@ fn stated(item: Item<'_, '_>) -> StatedCounts {
         },
     };
     StatedCounts { passed, total, rate }
-}
-
-/// A key as a step of a JSON pointer (RFC 6901).
-fn escape(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }
 
 #[cfg(test)]

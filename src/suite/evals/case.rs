@@ -9,7 +9,7 @@ use super::assertion::key_text;
 use super::collect::{self, DIMENSIONS, LISTS, NEGATIVE_LISTS, Say};
 use super::container::{PROMPT_KEYS, prompt};
 use super::remark::{Remark, cut};
-use crate::json::{Node, Value};
+use crate::json::{Node, Value, pointer};
 use crate::suite::environment::Patterns;
 use crate::suite::model::{Case, Dialect, Split};
 use crate::suite::{shape, suggest};
@@ -197,7 +197,7 @@ fn check_keys(node: &Node<'_>, meant_lists: &MeantLists, say: Say<'_>) {
         }
         if let Some(meant) = meant_lists.of(&member.key) {
             let message = format!("the list `{}` is not read, so that its assertions would be lost", cut(&member.key));
-            let pointer = format!("/{}", collect::escaped(&member.key));
+            let pointer = pointer::member("", &member.key);
             let help = format!("did you mean `{meant}`?");
             say(&pointer, Remark::error("near-miss-key", member.key_span, message, &help));
         }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::assertion::{self, Standing};
 use super::remark::{Remark, cut};
-use crate::json::{Node, Value};
+use crate::json::{Node, Value, pointer};
 use crate::suite::environment::Patterns;
 use crate::suite::model::Assertion;
 
@@ -94,7 +94,7 @@ impl Collected<'_, '_> {
                 let text = Value::String(Cow::Owned(member.value.python_str()));
                 let name = Value::String(Cow::Borrowed(&*member.key));
                 let entry = Node { span: member.value.span, ..assertion::object([("name", name), ("text", text)]) };
-                self.add(&entry, standing, Some(&format!("/{key}/{}", escaped(&member.key))));
+                self.add(&entry, standing, Some(&pointer::member(&format!("/{key}"), &member.key)));
             }
         } else if !value.is_null() && key != "expected_behavior" {
             let message = format!("`{key}` is no list, so that it holds no assertion: {}", cut(&value.python_repr()));
@@ -128,11 +128,6 @@ impl Collected<'_, '_> {
             }
         }
     }
-}
-
-/// A key as a part of a JSON pointer.
-pub(super) fn escaped(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }
 
 /// Labels name judge tasks and rows, so that no two assertions of a case may share one.
