@@ -287,8 +287,7 @@ impl Scan {
             return Err(errors);
         }
         readings.sort_by(|a, b| a.eval.order(&b.eval));
-        let arms = arm_first.iter().map(|arm| arm.path.as_str());
-        let remarks = self.remarks_of(readings.iter().map(|reading| reading.eval.path.as_str()).chain(arms));
+        let remarks = self.remarks_of(&readings, &arm_first);
         let shown_root = shown_path(&self.root);
         let mut workspace = Workspace {
             root: self.root,

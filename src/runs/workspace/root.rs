@@ -1,6 +1,6 @@
 //! Where the evals of a workspace stand: the folder that was named, one below it, or the latest of its iterations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use skill_lift_contract::ContentDigest;
 
 use super::document;
+use super::eval::EvalReading;
 use super::index::{WorkspaceOptions, is_arm, join, open_directory, refused_link};
 use super::layout::{self, Layout};
 use super::verdicts::GradingDocument;
@@ -51,7 +52,7 @@ pub(super) fn choose_root(path: &Path, options: &WorkspaceOptions) -> Result<Fou
     // a link that is named is followed, one that is found is not
     if listing.get("runs").is_some_and(|entry| entry.kind == EntryKind::Directory) {
         let scan = Scan::new(path.join("runs"), *options);
-        let evals = scan.evals_below("")?;
+        let evals = scan.evals_below("").unwrap_or_else(|error| named.pass_over("runs", &error));
         if !evals.is_empty() {
             return Ok(FoundRoot { scan, evals, other_iterations: Vec::new() });
         }
@@ -125,8 +126,8 @@ impl Scan {
         let listing = Listing::read(&self.root.join(path), &|| fs::canonicalize(&self.root), limit)
             .map_err(|error| listing_error(path, error))?;
         Ok(listing.map(|mut listing| {
-            listing
-                .refuse(|entry| entry.is_link && entry.kind == EntryKind::Directory && entry.name != layout::OUTPUTS);
+            let is_followed = |entry: &Entry| !entry.is_link || entry.name == layout::OUTPUTS;
+            listing.refuse(|entry| layout::is_looked_into(entry) && !is_followed(entry));
             for name in std::mem::take(&mut listing.refused) {
                 let refused = refused_link(join(path, &name));
                 self.remark(refused.path, refused.code, refused.message);
@@ -165,12 +166,20 @@ impl Scan {
         remarks.iter().map(warning).collect()
     }
 
-    /// What was not looked into of the root itself and of the folders that runs are read from, by path.
-    pub(super) fn remarks_of<'p>(&self, read: impl Iterator<Item = &'p str>) -> Vec<RunWarning> {
-        let read: Vec<&str> = read.collect();
+    /// What was not looked into beside the evals, in them and in the folders of their arms, by path. What is in the
+    /// directory of a run is looked at when the run is read.
+    pub(super) fn remarks_of(&self, readings: &[EvalReading], arm_first: &[FoundEval]) -> Vec<RunWarning> {
+        let evals: HashSet<&str> = readings.iter().map(|reading| reading.eval.path.as_str()).collect();
+        let arms: HashSet<&str> = arm_first.iter().map(|arm| arm.path.as_str()).collect();
+        let runs: HashSet<&str> =
+            readings.iter().flat_map(|reading| &reading.units).map(|unit| unit.run.as_str()).collect();
         let is_read = |path: &str| {
-            !path.contains('/')
-                || read.iter().any(|read| path.strip_prefix(read).is_some_and(|below| below.starts_with('/')))
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            let is_of_eval = Path::new(folder)
+                .ancestors()
+                .any(|above| above.to_str().is_some_and(|above| evals.contains(above) || arms.contains(above)));
+            let is_of_run = runs.contains(folder) && !arms.contains(folder) && layout::run_number(name).is_none();
+            (folder.is_empty() || is_of_eval) && !is_of_run
         };
         self.remarks().into_iter().filter(|remark| is_read(&remark.path)).collect()
     }
