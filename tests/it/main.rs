@@ -21,5 +21,6 @@ mod skill_eval_odd;
 mod suites_of_others;
 mod summary;
 mod support;
+mod verdicts_of_others;
 mod workspaces;
 mod workspaces_recorded;

@@ -144,7 +144,14 @@ impl Scan {
 
     /// Remembers that a folder could not be looked into: nothing is found in it.
     fn pass_over<T: Default>(&self, path: &str, error: &LayoutError) -> T {
-        self.remark(path.to_owned(), WarningCode::FolderPassedOver, error.to_string());
+        let reason = match error {
+            LayoutError::TooManyEntries { folder, limit } if folder == path => {
+                format!("more than {limit} entries (--max-dir-entries)")
+            }
+            LayoutError::Unreadable { folder, message } if folder == path => format!("it cannot be read ({message})"),
+            other => other.to_string(),
+        };
+        self.remark(path.to_owned(), WarningCode::FolderPassedOver, format!("{reason}; it is passed over"));
         T::default()
     }
 
