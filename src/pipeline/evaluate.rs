@@ -266,7 +266,7 @@ struct StoredCollector {
 
 /// Takes graded runs in order. The label of a model can make two directories of a case the same run. Where that is an
 /// error, runs are handed on at once; where the last one counts, the runs of a case are held back until the next case
-/// begins.
+/// begins, or a run until the next other one where nothing else can replace it.
 pub(super) struct Collector<'a> {
     writer: &'a mut dyn RowWriter,
     rows: usize,
@@ -280,6 +280,8 @@ pub(super) struct Collector<'a> {
     /// The directories of the runs of this case that were handed on.
     handed_on: HashMap<(Option<String>, usize, u32), String>,
     stored: Option<StoredCollector>,
+    /// Whether two runs of one identity come one after the other.
+    duplicates_are_neighbours: bool,
     on_duplicate: OnDuplicate,
     pub(super) digest: TreeDigest,
     pub(super) warnings: WarningLog,
@@ -308,6 +310,7 @@ impl<'a> Collector<'a> {
             case: None,
             handed_on: HashMap::new(),
             stored: None,
+            duplicates_are_neighbours: false,
             on_duplicate,
             digest: TreeDigest::default(),
             warnings: WarningLog::default(),
@@ -321,6 +324,11 @@ impl<'a> Collector<'a> {
     /// Adds up what is known of stored verdicts as well.
     pub(super) fn add_up_stored(&mut self, regraded: bool) {
         self.stored = Some(StoredCollector { tree: StoredTree::default(), regraded });
+    }
+
+    /// Holds a run back only until one of another identity comes: two of one identity come one after the other.
+    pub(super) fn expect_neighbours(&mut self) {
+        self.duplicates_are_neighbours = true;
     }
 
     /// What came of all runs, the places of their tasks and of their files for run directories.
@@ -357,6 +365,9 @@ impl<'a> Collector<'a> {
                 return Err(claimed_twice(first, &run));
             }
             return self.hand_on(run, projected);
+        }
+        if self.duplicates_are_neighbours && !self.pending_keys.contains_key(&identity) {
+            self.flush()?;
         }
         if let Some(earlier) = self.pending_keys.insert(identity, self.pending.len()) {
             self.drop_earlier(earlier, &run);

@@ -156,6 +156,9 @@ pub fn evaluate_workspace(
     let told = workspace.warnings().iter().cloned();
     collector.warnings.extend(told.chain(unknown_cases(request)).chain(other_prompts(request)));
     collector.add_up_stored(request.regrade.is_some());
+    if duplicates_are_neighbours(request) {
+        collector.expect_neighbours();
+    }
     grade_workspace(request, |run| project(request, run), |graded| collector.push(graded))?;
     let (evaluated, _, _) = collector.finish()?;
     Ok((evaluated, variants_of(workspace, request.variants)))
@@ -204,6 +207,20 @@ where
         ready = graded;
     }
     hand_on(ready)
+}
+
+/// Whether only runs of one file can have the same identity; they are read in the order of their numbers.
+fn duplicates_are_neighbours(request: &WorkspaceRequest<'_>) -> bool {
+    let variants = variants_of(request.workspace, request.variants);
+    let mut numbers: HashMap<(usize, Option<&str>, usize), Vec<Option<u32>>> = HashMap::new();
+    for PlacedUnit { unit, case, variant } in units_in_order(request, &variants) {
+        let model = unit.configuration.model.as_deref().or(request.workspace.model.as_deref());
+        numbers.entry((case, model, variant)).or_default().push(unit.repetition);
+    }
+    numbers.values().all(|numbers| {
+        let known: BTreeSet<u32> = numbers.iter().copied().flatten().collect();
+        numbers.len() == 1 || known.len() == numbers.len()
+    })
 }
 
 /// How many of the next units are read together: at least one, and as many as stay below both limits.

@@ -227,6 +227,19 @@ fn a_run_that_was_dropped_is_counted_nowhere() {
 }
 
 #[test]
+fn a_run_that_replaces_one_of_another_folder_replaces_it_wherever_it_comes() {
+    let numbered =
+        |run: u8, passed: bool| serde_json::from_str::<Value>(&graded(&[passed], &json!({"run": run}))).unwrap();
+    let first = json!({"runs": [numbered(1, false), numbered(2, false)]}).to_string();
+    let second = json!({"runs": [numbered(1, true), numbered(2, true)]}).to_string();
+    let files = [("eval-1/with_skill (a)/grading.json", &*first), ("eval-1/with_skill (b)/grading.json", &*second)];
+    let (report, _) = benchmark(&workspace(&files), "w", &["--on-duplicate", "last"]);
+    let folder = "eval-1/with_skill (b)";
+    assert_eq!(runs(&report), [["eval-1", "with_skill", folder], ["eval-1", "with_skill", folder]]);
+    assert_eq!((&report["stored_verdicts"]["passed"], &report["stored_verdicts"]["failed"]), (&json!(2), &json!(0)));
+}
+
+#[test]
 fn a_batch_of_large_files_gives_the_same_report_with_any_number_of_threads() {
     let workspace = workspace(&[]);
     // three files of 13 MiB do not fit into one batch
