@@ -246,10 +246,20 @@ impl Inference {
     }
 }
 
+/// The estimate of [`overall`], without its tests.
+pub fn estimate(table: &RunTable, pairing: &Pairing) -> Option<Rational> {
+    let units = unit_rates(table, unit_of(table), &pairing.all_units(table));
+    rational::mean(&units.iter().map(UnitRates::delta).collect::<Vec<_>>())
+}
+
+fn unit_of(table: &RunTable) -> Unit {
+    let families = table.cases.iter().any(|case| case.family.is_some());
+    if families { Unit::Family } else { Unit::Case }
+}
+
 /// The lift over all units of a tree.
 pub fn overall(table: &RunTable, pairing: &Pairing, options: &AnalysisOptions) -> Contrast {
-    let families = table.cases.iter().any(|case| case.family.is_some());
-    let unit = if families { Unit::Family } else { Unit::Case };
+    let unit = unit_of(table);
     Contrast::of(unit, unit_rates(table, unit, &pairing.all_units(table)), &options.thresholds)
 }
 

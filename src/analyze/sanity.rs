@@ -1,11 +1,12 @@
 //! What to look at before a lift is believed: signs that a run, a grader or an arm is not what it should be.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use num_traits::Zero;
 use skill_lift_contract::BlockedReason;
 use skill_lift_stats::rational::{self, Rational};
 
+use super::inference::estimate;
 use super::pairing::Pairing;
 use super::table::{Run, RunTable, WITH_SKILL};
 
@@ -75,7 +76,7 @@ pub struct Signs {
 pub struct Sanity {
     /// By kind; a kind without signs has none.
     pub signs: BTreeMap<SanityKind, Signs>,
-    /// The lift over the pairs whose skill was loaded, where it was not in some: mean over cases.
+    /// The lift over the pairs whose skill was loaded, where it was not in some: the estimate that the headline has.
     pub loaded: Option<LoadedLift>,
 }
 
@@ -86,7 +87,7 @@ pub struct LoadedLift {
     pub pairs: usize,
     /// Cases.
     pub cases: usize,
-    /// Mean over the cases; `None` without a pair.
+    /// Mean over the units of the headline; `None` without a pair.
     pub estimate: Option<Rational>,
 }
 
@@ -176,17 +177,11 @@ fn loaded_lift(table: &RunTable, pairing: &Pairing) -> Option<LoadedLift> {
     if !table.runs.iter().filter(with_skill).any(|run| run.skill_loaded == Some(false)) {
         return None;
     }
-    let mut deltas: BTreeMap<u32, Vec<Rational>> = BTreeMap::new();
-    for (pair, values) in pairing.eligible() {
+    let loaded = pairing.eligible().filter(|(pair, _)| {
         let run = pair.with_skill.and_then(|index| table.runs.get(index));
-        if run.is_some_and(|run| run.skill_loaded == Some(true)) {
-            deltas.entry(pair.case).or_default().push(&values.with_skill - &values.without_skill);
-        }
-    }
-    let means: Vec<Rational> = deltas.values().filter_map(|deltas| rational::mean(deltas)).collect();
-    Some(LoadedLift {
-        pairs: deltas.values().map(Vec::len).sum(),
-        cases: deltas.len(),
-        estimate: rational::mean(&means),
-    })
+        run.is_some_and(|run| run.skill_loaded == Some(true))
+    });
+    let loaded = Pairing { pairs: loaded.map(|(pair, _)| pair.clone()).collect() };
+    let cases: BTreeSet<u32> = loaded.pairs.iter().map(|pair| pair.case).collect();
+    Some(LoadedLift { pairs: loaded.pairs.len(), cases: cases.len(), estimate: estimate(table, &loaded) })
 }

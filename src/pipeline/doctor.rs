@@ -7,6 +7,7 @@ use std::path::Path;
 use super::evaluate::FrameChoice;
 use super::input::Input;
 use super::inventory::{cases_in, inventory, read_suite, suites_above, trees_of};
+use super::shell::quoted;
 use super::workspace::{TreeCases, WorkspaceRequest, evaluate_workspace};
 use crate::analyze::benchmark_file::CheckedBenchmark;
 use crate::analyze::diagnosis::{ArmFacts, Diagnosis, Finding, Subject, WorkspaceFacts};
@@ -59,14 +60,14 @@ fn diagnose_file(path: &Path, limits: &Limits) -> Result<Diagnosis, DoctorError>
                     examples: vec![example(&note.pointer, &note.detail)],
                 })
                 .collect();
-            let next = vec![format!("skill-lift diff OLD {shown}")];
+            let next = vec![format!("skill-lift diff OLD {}", quoted(&shown))];
             return Ok(Diagnosis { path: shown, subject: Subject::Results(Box::new(claims)), findings, next });
         }
         Err(error) => error,
     };
     if let Some(document) = read_verdicts(path, limits.sidecar_bytes) {
         let folder = path.parent().map_or_else(|| ".".to_owned(), shown_path);
-        let next = vec![format!("skill-lift doctor {folder}")];
+        let next = vec![format!("skill-lift doctor {}", quoted(&folder))];
         return Ok(Diagnosis { path: shown, subject: Subject::Verdicts(document), findings: Vec::new(), next });
     }
     Err(match refusal {
@@ -92,13 +93,14 @@ fn is_meant_as_suite(diagnostics: &Diagnostics) -> bool {
 
 fn diagnose_folder(path: &Path, options: WorkspaceOptions) -> Result<Diagnosis, DoctorError> {
     let shown = shown_path(path);
+    let mut refusals = Vec::new();
     match Input::of_workspace(path, options) {
         Ok(Input::Workspace { workspace, .. }) if is_bare(&workspace) && of_runs(path).is_some() => {}
         Ok(input) => return diagnose_workspace(shown, &input),
         Err(errors) if !errors.iter().any(|error| matches!(error, LayoutError::NoLayout { .. })) => {
             return Err(DoctorError::Refused(errors.iter().map(ToString::to_string).collect()));
         }
-        Err(_) => {}
+        Err(errors) => refusals = errors.iter().map(ToString::to_string).collect(),
     }
     if let Some(diagnosis) = of_runs(path) {
         return Ok(diagnosis);
@@ -109,11 +111,12 @@ fn diagnose_folder(path: &Path, options: WorkspaceOptions) -> Result<Diagnosis, 
     }
     let found = inventory(path);
     match (found.suites.as_slice(), found.workspaces.as_slice(), found.results.as_slice()) {
-        ([], [], []) => Err(DoctorError::Refused(vec![nothing_found(path)])),
+        ([], [], []) if refusals.is_empty() => Err(DoctorError::Refused(vec![nothing_found(path)])),
+        ([], [], []) => Err(DoctorError::Refused(refusals)),
         ([suite], [], []) => diagnose_file(Path::new(suite), &options.limits),
         _ => {
             let all = found.suites.iter().chain(&found.workspaces).chain(&found.results);
-            let next = all.take(KEPT).map(|path| format!("skill-lift doctor {path}")).collect();
+            let next = all.take(KEPT).map(|path| format!("skill-lift doctor {}", quoted(path))).collect();
             Ok(Diagnosis { path: shown, subject: Subject::Folder(found), findings: Vec::new(), next })
         }
     }
@@ -124,9 +127,9 @@ const RESULTS_NAME: &str = "benchmark.json";
 
 /// Why a folder is refused, with what was looked for.
 fn nothing_found(path: &Path) -> String {
-    let (folder, iterations) = (shown_path(path), Vec::new());
+    let (folder, iterations, passed_over) = (shown_path(path), Vec::new(), Vec::new());
     let patterns = Layout::ALL.iter().map(|layout| layout.pattern()).collect();
-    LayoutError::NoLayout { folder, patterns, iterations }.to_string()
+    LayoutError::NoLayout { folder, patterns, iterations, passed_over }.to_string()
 }
 
 /// Whether a tree could as well be one of runs that were never graded: it has neither verdicts nor descriptions.
@@ -143,7 +146,7 @@ fn of_runs(path: &Path) -> Option<Diagnosis> {
         (found > 0).then(|| (shown_path(&suite_path), suite, found))
     });
     let (suite, cases, found) = found.map(|(path, suite, found)| (path, suite.cases.len(), found))?;
-    let next = vec![format!("skill-lift benchmark {suite} --runs {shown}")];
+    let next = vec![format!("skill-lift benchmark {} --runs {}", quoted(&suite), quoted(&shown))];
     let subject = Subject::Runs { suite, cases, found };
     Some(Diagnosis { path: shown, subject, findings: Vec::new(), next })
 }
@@ -268,19 +271,19 @@ fn findings_of(diagnostics: &Diagnostics) -> Vec<Finding> {
 }
 
 fn next_for_suite(path: &str, suite: &Suite) -> Vec<String> {
-    let validate = format!("skill-lift validate {path}");
+    let validate = format!("skill-lift validate {}", quoted(path));
     if suite.cases.iter().all(|case| case.is_trigger()) {
         return vec![validate];
     }
     let trees = trees_of(Path::new(path));
     let runs = trees.first().map_or("RUNS", |(_, tree)| tree);
-    vec![validate, format!("skill-lift benchmark {path} --runs {runs}")]
+    vec![validate, format!("skill-lift benchmark {} --runs {}", quoted(path), quoted(runs))]
 }
 
 fn next_for_workspace(facts: &WorkspaceFacts, workspace: &Workspace) -> Vec<String> {
-    let root = &facts.root;
+    let root = quoted(&facts.root);
     let mut next = match suite_of(workspace) {
-        Some(suite) => vec![format!("skill-lift benchmark {suite} --runs {root}")],
+        Some(suite) => vec![format!("skill-lift benchmark {} --runs {root}", quoted(&suite))],
         None => Vec::new(),
     };
     // without verdicts and without assertions there is nothing to grade by
@@ -295,13 +298,13 @@ fn next_for_workspace(facts: &WorkspaceFacts, workspace: &Workspace) -> Vec<Stri
     if facts.dialect != Dialect::SkillCreator {
         next.push(format!("skill-lift report {root}"));
     }
-    let parent = root.rsplit_once('/').map_or("", |(parent, _)| parent);
+    let parent = facts.root.rsplit_once('/').map_or("", |(parent, _)| parent);
     let siblings = workspace.other_iterations.iter().rev().map(|name| match parent {
         "" => name.clone(),
         _ => format!("{parent}/{}", name.rsplit('/').next().unwrap_or(name)),
     });
     if let Some(earlier) = siblings.into_iter().take(KEPT).find(|earlier| shares_an_eval(workspace, earlier)) {
-        next.push(format!("skill-lift diff {earlier} {root}"));
+        next.push(format!("skill-lift diff {} {root}", quoted(&earlier)));
     }
     next
 }

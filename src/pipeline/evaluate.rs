@@ -257,8 +257,16 @@ impl<'a> Projector<'a> {
     }
 }
 
-/// Takes graded runs in order. The runs of one case are held back until the next case begins, because the label of a
-/// model can make two directories of a case the same run.
+/// What the runs of a tree with stored verdicts add up to, as they come.
+struct StoredCollector {
+    tree: StoredTree,
+    /// Whether their verdicts are compared with what the checks find.
+    regraded: bool,
+}
+
+/// Takes graded runs in order. The label of a model can make two directories of a case the same run. Where that is an
+/// error, runs are handed on at once; where the last one counts, the runs of a case are held back until the next case
+/// begins, or a run until the next other one where nothing else can replace it.
 pub(super) struct Collector<'a> {
     writer: &'a mut dyn RowWriter,
     rows: usize,
@@ -268,6 +276,12 @@ pub(super) struct Collector<'a> {
     grading_files: Vec<(String, Range<u64>)>,
     pending: Vec<Option<(GradedRun, Projected)>>,
     pending_keys: HashMap<(Option<String>, usize, u32), usize>,
+    case: Option<usize>,
+    /// The directories of the runs of this case that were handed on.
+    handed_on: HashMap<(Option<String>, usize, u32), String>,
+    stored: Option<StoredCollector>,
+    /// Whether two runs of one identity come one after the other.
+    duplicates_are_neighbours: bool,
     on_duplicate: OnDuplicate,
     pub(super) digest: TreeDigest,
     pub(super) warnings: WarningLog,
@@ -293,6 +307,10 @@ impl<'a> Collector<'a> {
             grading_files: Vec::new(),
             pending: Vec::new(),
             pending_keys: HashMap::new(),
+            case: None,
+            handed_on: HashMap::new(),
+            stored: None,
+            duplicates_are_neighbours: false,
             on_duplicate,
             digest: TreeDigest::default(),
             warnings: WarningLog::default(),
@@ -301,6 +319,16 @@ impl<'a> Collector<'a> {
             duplicates_dropped: 0,
             done: 0,
         }
+    }
+
+    /// Adds up what is known of stored verdicts as well.
+    pub(super) fn add_up_stored(&mut self, regraded: bool) {
+        self.stored = Some(StoredCollector { tree: StoredTree::default(), regraded });
+    }
+
+    /// Holds a run back only until one of another identity comes: two of one identity come one after the other.
+    pub(super) fn expect_neighbours(&mut self) {
+        self.duplicates_are_neighbours = true;
     }
 
     /// What came of all runs, the places of their tasks and of their files for run directories.
@@ -317,7 +345,7 @@ impl<'a> Collector<'a> {
             warnings: self.warnings,
             runs_sha256: self.digest.finish(),
             duplicates_dropped: self.duplicates_dropped,
-            stored: None,
+            stored: self.stored.map(|stored| stored.tree),
         };
         Ok((evaluated, self.tasks, self.grading_files))
     }
@@ -326,54 +354,69 @@ impl<'a> Collector<'a> {
         let GradedWith { mut run, projected } = graded;
         let projected = projected?;
         self.done += 1;
-        let last_case = self.pending.iter().flatten().next_back().map(|(run, _)| run.case);
-        if last_case.is_some_and(|case| case != run.case) {
+        if self.case.replace(run.case).is_some_and(|case| case != run.case) {
             self.flush()?;
         }
         self.digest.extend(std::mem::take(&mut run.digests));
         self.warnings.extend(std::mem::take(&mut run.warnings));
         let identity = (run.key.model.clone(), run.variant, run.key.repetition);
+        if self.on_duplicate == OnDuplicate::Error {
+            if let Some(first) = self.handed_on.insert(identity, run.path.clone()) {
+                return Err(claimed_twice(first, &run));
+            }
+            return self.hand_on(run, projected);
+        }
+        if self.duplicates_are_neighbours && !self.pending_keys.contains_key(&identity) {
+            self.flush()?;
+        }
         if let Some(earlier) = self.pending_keys.insert(identity, self.pending.len()) {
-            self.replace(earlier, &run)?;
+            self.drop_earlier(earlier, &run);
         }
         self.pending.push(Some((run, projected)));
         Ok(())
     }
 
-    fn replace(&mut self, earlier: usize, run: &GradedRun) -> Result<(), EvaluationError> {
-        let Some((first, _)) = self.pending.get_mut(earlier).and_then(Option::take) else {
-            return Ok(());
-        };
-        if self.on_duplicate == OnDuplicate::Error {
-            return Err(EvaluationError::from(LayoutError::DuplicateKey {
-                case: run.key.case_id.clone(),
-                model: run.key.model.clone().unwrap_or_else(|| "none".to_owned()),
-                variant: run.key.variant.clone(),
-                number: run.key.repetition,
-                first: first.path,
-                second: run.path.clone(),
-            }));
-        }
+    fn drop_earlier(&mut self, earlier: usize, run: &GradedRun) {
+        let Some((first, _)) = self.pending.get_mut(earlier).and_then(Option::take) else { return };
         let message = format!("dropped, {} has the same identity", run.path);
         self.warnings.push(RunWarning { code: WarningCode::DuplicateDropped, path: first.path, message });
         self.duplicates_dropped += 1;
-        Ok(())
     }
 
     fn flush(&mut self) -> Result<(), EvaluationError> {
-        for (run, projected) in self.pending.drain(..).flatten() {
-            let Projected { row, tasks, grading_file } = projected;
-            self.writer.push(&row).map_err(EvaluationError::Rows)?;
-            self.rows += 1;
-            self.tasks.extend(tasks);
-            self.grading_files.extend(grading_file.map(|piece| (run.path.clone(), piece)));
-            self.scorable += usize::from(run.is_scorable());
-            self.deferred += run.deferred.len();
-            if let Some(frames) = &mut self.frames {
-                frames.push(&run, self.cases[run.case]);
-            }
+        for (run, projected) in std::mem::take(&mut self.pending).into_iter().flatten() {
+            self.hand_on(run, projected)?;
         }
         self.pending_keys.clear();
+        self.handed_on.clear();
         Ok(())
     }
+
+    fn hand_on(&mut self, run: GradedRun, projected: Projected) -> Result<(), EvaluationError> {
+        let Projected { row, tasks, grading_file } = projected;
+        self.writer.push(&row).map_err(EvaluationError::Rows)?;
+        self.rows += 1;
+        self.tasks.extend(tasks);
+        self.grading_files.extend(grading_file.map(|piece| (run.path.clone(), piece)));
+        self.scorable += usize::from(run.is_scorable());
+        self.deferred += run.deferred.len();
+        if let Some(frames) = &mut self.frames {
+            frames.push(&run, self.cases[run.case]);
+        }
+        if let Some(stored) = &mut self.stored {
+            stored.tree.add(&run, stored.regraded);
+        }
+        Ok(())
+    }
+}
+
+fn claimed_twice(first: String, run: &GradedRun) -> EvaluationError {
+    EvaluationError::from(LayoutError::DuplicateKey {
+        case: run.key.case_id.clone(),
+        model: run.key.model.clone().unwrap_or_else(|| "none".to_owned()),
+        variant: run.key.variant.clone(),
+        number: run.key.repetition,
+        first,
+        second: run.path.clone(),
+    })
 }

@@ -64,17 +64,28 @@ fn suites_in(folder: &Path) -> Vec<PathBuf> {
     SUITE_NAMES.iter().map(|name| folder.join(name)).filter(|path| path.is_file()).collect()
 }
 
-/// The folders in a folder, as a person lists them; links are not followed.
+/// The folders in a folder, as a person lists them; links are not followed. Of very many the first are taken, in
+/// whatever order the system has them.
 fn folders_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().take(FOLDERS).filter_map(Result::ok);
     let is_looked_into = |entry: &fs::DirEntry| {
         let name = entry.file_name().to_string_lossy().into_owned();
         entry.file_type().is_ok_and(|kind| kind.is_dir())
             && !name.starts_with('.')
             && !PASSED_OVER.contains(&name.as_str())
     };
-    let mut folders: Vec<PathBuf> = entries.filter(is_looked_into).map(|entry| entry.path()).collect();
-    folders.sort_by(|a, b| natural_order(&a.to_string_lossy(), &b.to_string_lossy()));
+    let cut = |folders: &mut Vec<PathBuf>| {
+        folders.sort_by(|a, b| natural_order(&a.to_string_lossy(), &b.to_string_lossy()).then_with(|| a.cmp(b)));
+        folders.truncate(FOLDERS);
+    };
+    let mut folders: Vec<PathBuf> = Vec::new();
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    for entry in entries.filter(is_looked_into) {
+        folders.push(entry.path());
+        if folders.len() >= 2 * FOLDERS {
+            cut(&mut folders);
+        }
+    }
+    cut(&mut folders);
     folders
 }
 

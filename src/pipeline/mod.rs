@@ -10,6 +10,7 @@ mod input;
 mod inventory;
 mod products;
 mod scratch;
+mod shell;
 mod sides;
 #[cfg(test)]
 mod tests;

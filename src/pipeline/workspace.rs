@@ -1,13 +1,14 @@
 //! Reading a workspace with stored verdicts into rows and, when they are asked for, frames.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fs;
 use std::io;
 
 use rayon::prelude::*;
 use skill_lift_text::python;
 
 use super::evaluate::{Collector, Evaluated, EvaluationError, FrameChoice, Projected};
-use crate::grade::stored::{RegradeEvidence, StoredSubject, StoredTree, grade_stored};
+use crate::grade::stored::{RegradeEvidence, StoredSubject, grade_stored};
 use crate::grade::{GradeOptions, GradedRun, GradedWith};
 use crate::report::{RowWriter, row};
 use crate::runs::sidecar::Metadata;
@@ -17,6 +18,10 @@ use crate::suite::{Case, Suite, assertions_of};
 
 /// Units that are read before their runs are handed on.
 const BATCH: usize = 128;
+
+/// Bytes of files of verdicts that are read before their runs are handed on; a single file may be larger. Two batches
+/// are in memory at a time, as several times the bytes of their files.
+const BATCH_BYTES: u64 = 32 * 1024 * 1024;
 
 /// The cases of a tree, and which eval of it is which case.
 #[derive(Debug)]
@@ -153,17 +158,12 @@ pub fn evaluate_workspace(
     collector.digest.extend(workspace.digests().to_vec());
     let told = workspace.warnings().iter().cloned();
     collector.warnings.extend(told.chain(unknown_cases(request)).chain(other_prompts(request)));
-    let mut tree = StoredTree::default();
-    grade_workspace(
-        request,
-        |run| project(request, run),
-        |graded| {
-            tree.add(&graded.run, request.regrade.is_some());
-            collector.push(graded)
-        },
-    )?;
-    let (mut evaluated, _, _) = collector.finish()?;
-    evaluated.stored = Some(tree);
+    collector.add_up_stored(request.regrade.is_some());
+    if duplicates_are_neighbours(request) {
+        collector.expect_neighbours();
+    }
+    grade_workspace(request, |run| project(request, run), |graded| collector.push(graded))?;
+    let (evaluated, _, _) = collector.finish()?;
     Ok((evaluated, variants_of(workspace, request.variants)))
 }
 
@@ -197,7 +197,10 @@ where
         Ok::<(), E>(())
     };
     let mut ready = Vec::new();
-    for batch in units.chunks(BATCH) {
+    let mut rest = units.as_slice();
+    while !rest.is_empty() {
+        let (batch, later) = rest.split_at(batch_length(request.workspace, rest));
+        rest = later;
         // the runs of one batch are handed on while the next one is read
         let with = |run: GradedRun| GradedWith { projected: project(&run), run };
         let read_one = |placed: &PlacedUnit<'_>| Ok(read_unit(request, placed)?.into_iter().map(with).collect());
@@ -207,6 +210,34 @@ where
         ready = graded;
     }
     hand_on(ready)
+}
+
+/// Whether only runs of one file can have the same identity; they are read in the order of their numbers.
+fn duplicates_are_neighbours(request: &WorkspaceRequest<'_>) -> bool {
+    let variants = variants_of(request.workspace, request.variants);
+    let mut numbers: HashMap<(usize, Option<&str>, usize), Vec<Option<u32>>> = HashMap::new();
+    for PlacedUnit { unit, case, variant } in units_in_order(request, &variants) {
+        let model = unit.configuration.model.as_deref().or(request.workspace.model.as_deref());
+        numbers.entry((case, model, variant)).or_default().push(unit.repetition);
+    }
+    numbers.values().all(|numbers| {
+        let known: BTreeSet<u32> = numbers.iter().copied().flatten().collect();
+        numbers.len() == 1 || known.len() == numbers.len()
+    })
+}
+
+/// How many of the next units are read together: at least one, and as many as stay below both limits.
+fn batch_length(workspace: &Workspace, units: &[PlacedUnit<'_>]) -> usize {
+    let size = |placed: &PlacedUnit<'_>| {
+        let file = placed.unit.grading.as_ref().map(|file| workspace.root().join(file));
+        file.and_then(|file| fs::metadata(file).ok()).map_or(0, |data| data.len())
+    };
+    let mut bytes: u64 = 0;
+    let fits = |placed: &&PlacedUnit<'_>| {
+        bytes = bytes.saturating_add(size(placed));
+        bytes <= BATCH_BYTES
+    };
+    units.iter().take(BATCH).take_while(fits).count().max(1)
 }
 
 /// A unit with its place in the report.

@@ -65,7 +65,10 @@ pub enum LayoutError {
         message: String,
     },
     /// Nothing in a folder is laid out like runs.
-    #[error("no runs are recognised in {folder}; looked for {}{}", patterns.join(", "), iterations_hint(iterations))]
+    #[error(
+        "no runs are recognised in {folder}; looked for {}{}{}",
+        patterns.join(", "), iterations_hint(iterations), passed_over_hint(passed_over)
+    )]
     NoLayout {
         /// The folder.
         folder: String,
@@ -73,6 +76,8 @@ pub enum LayoutError {
         patterns: Vec<&'static str>,
         /// Folders below it that would be recognised.
         iterations: Vec<String>,
+        /// Folders that were not looked into, each with the reason.
+        passed_over: Vec<String>,
     },
     /// Two directories hold the same eval.
     #[error(
@@ -100,6 +105,14 @@ pub enum LayoutError {
         /// That of the other arm.
         second: String,
     },
+}
+
+/// What may hold runs and was not looked into.
+fn passed_over_hint(passed_over: &[String]) -> String {
+    match passed_over {
+        [] => String::new(),
+        some => format!("; not looked into: {}", some.join(", ")),
+    }
 }
 
 /// What to name instead of a folder that holds several iterations.

@@ -119,6 +119,13 @@ impl Listing {
         Ok(())
     }
 
+    /// Moves entries to [`Listing::refused`].
+    pub fn refuse(&mut self, is_refused: impl Fn(&Entry) -> bool) {
+        self.refused.extend(self.entries.iter().filter(|entry| is_refused(entry)).map(|entry| entry.name.clone()));
+        self.refused.sort_unstable();
+        self.entries.retain(|entry| !is_refused(entry));
+    }
+
     /// The entry with a name.
     pub fn get(&self, name: &str) -> Option<&Entry> {
         let index = self.entries.binary_search_by(|entry| entry.name.as_str().cmp(name)).ok()?;

@@ -25,8 +25,10 @@ pub enum WarningCode {
     SidecarUnreadable,
     /// `timeout` is a number, which is a limit and not a failure.
     TimeoutIsALimit,
-    /// A link that leads out of its root.
+    /// A link that leads out of its root, or one to a folder where links are not followed.
     LinkRefused,
+    /// A folder beside the evals cannot be looked into.
+    FolderPassedOver,
     /// More files in `outputs/` than are read.
     TruncatedOutputs,
     /// Bytes that are not UTF-8 were replaced.
@@ -86,6 +88,7 @@ impl WarningCode {
             Self::SidecarUnreadable => "sidecar_unreadable",
             Self::TimeoutIsALimit => "timeout_is_a_limit",
             Self::LinkRefused => "link_refused",
+            Self::FolderPassedOver => "folder_passed_over",
             Self::TruncatedOutputs => "truncated_outputs",
             Self::DecodeLossy => "decode_lossy",
             Self::OutputUnreadable => "output_unreadable",
@@ -121,6 +124,7 @@ impl WarningCode {
                 | Self::MixedLayout
                 | Self::SeveralOutputFiles
                 | Self::LinkRefused
+                | Self::FolderPassedOver
         )
     }
 }

@@ -23,6 +23,7 @@ mod skill_eval_odd;
 mod suites_of_others;
 mod summary;
 mod support;
+mod verdicts_of_others;
 mod workspace_identity;
 mod workspaces;
 mod workspaces_recorded;

@@ -254,7 +254,7 @@ fn metadata_is_found_in_the_eval_in_an_arm_and_one_level_up() {
     .report(&[]);
     let found: Vec<_> = rows(&in_both).into_iter().map(|row| row.0).collect();
     assert_eq!(found, ["eval-4", "eval-5"]);
-    assert_eq!(in_both["stored_verdicts"]["joined"], json!({"name": 2}));
+    assert_eq!(in_both["stored_verdicts"]["joined"], json!({"text": 2}));
     let above =
         workspace(&[("eval_metadata.json", &metadata(7)), ("only/with_skill/grading.json", &graded)]).report(&[]);
     assert_eq!(above["results"][0]["case_id"], "eval-7");

@@ -330,14 +330,26 @@ fn row(
     }
 }
 
+/// Weights beyond it could overflow when they are added; a list has at most 100,000 of them.
+const LARGE_WEIGHT: f64 = 1e300;
+
+/// 2^64.
+const WEIGHT_DIVISOR: f64 = 18_446_744_073_709_551_616.0;
+
 /// The rate with the weights of the assertions; `None` when no assertion has one.
 fn weighted(case: &Case, verdicts: &[StoredVerdict], joined: &[Option<(usize, JoinMethod)>]) -> Option<WeightedRate> {
     if case.assertions.iter().all(|assertion| assertion.weight.is_none()) {
         return None;
     }
+    let weight_of = |joined: &Option<(usize, JoinMethod)>| {
+        joined.and_then(|(position, _)| case.assertions.get(position)?.weight).unwrap_or(1.0)
+    };
+    // only the ratio counts: divided by a power of two, which is exact, the largest weights do not overflow
+    let largest = joined.iter().map(weight_of).fold(0.0, f64::max);
+    let divisor = if largest > LARGE_WEIGHT { WEIGHT_DIVISOR } else { 1.0 };
     let mut rate = WeightedRate { passed: 0.0, total: 0.0 };
     for (verdict, joined) in verdicts.iter().zip(joined) {
-        let weight = joined.and_then(|(position, _)| case.assertions.get(position)?.weight).unwrap_or(1.0);
+        let weight = weight_of(joined) / divisor;
         match verdict.passed {
             Passed::Yes => {
                 rate.passed += weight;

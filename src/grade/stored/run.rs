@@ -1,5 +1,6 @@
 //! One stored run as a graded run.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use skill_lift_contract::{ContentDigest, Population, RunKey, UnscoredReason};
@@ -88,6 +89,7 @@ pub fn grade_stored(
         digests.extend(evidence.directory.take_digests());
     }
     let mut rows = Vec::new();
+    let mut contamination = None;
     match run.grading {
         // the runner writes both files when a run ends, and none before
         GradingFile::Missing if subject.kind == WorkspaceKind::SkillEval && run.record.is_none() => {
@@ -106,7 +108,10 @@ pub fn grade_stored(
             match &grading.verdicts {
                 Some(verdicts) if graded => {
                     let strict = run.record.as_ref().filter(|_| subject.strict_evidence);
-                    let verdicts = &strict.map_or_else(|| verdicts.clone(), |record| strict_verdicts(verdicts, record));
+                    let verdicts = strict.map_or(Cow::Borrowed(verdicts.as_slice()), |record| {
+                        Cow::Owned(strict_verdicts(verdicts, record))
+                    });
+                    let verdicts = &*verdicts;
                     rows = facts.take_verdicts(&subject, verdicts, file);
                     facts.compare_with_stated(&subject, &grading, &mut warn);
                     reasons.extend(reasons_of_verdicts(&subject, verdicts, &mut warn));
@@ -118,6 +123,11 @@ pub fn grade_stored(
                 }
             }
             facts.take_remarks(configuration, *grading, &mut warn);
+            if facts.skill_loaded == Some(true) && configuration.role == Role::Control {
+                let evidence = "the grader says that the skill was loaded".to_owned();
+                warn(WarningCode::BaselineContaminated, format!("a run without the skill: {evidence}"));
+                contamination = Some(evidence);
+            }
         }
     }
     reasons.sort_unstable();
@@ -149,7 +159,7 @@ pub fn grade_stored(
         effort: None,
         digests,
         warnings,
-        contamination: None,
+        contamination,
         skill_loaded: facts.skill_loaded,
         stored: Some(Box::new(facts)),
     }

@@ -16,7 +16,10 @@ const KEPT_DISAGREEMENTS: usize = 1_000;
 /// Texts of verdicts that are kept; a suite has fewer.
 const KEPT_TEXTS: usize = 100_000;
 
-/// What was measured of one arm.
+/// Bytes of texts of verdicts that are kept.
+const KEPT_TEXT_BYTES: usize = 16 * 1024 * 1024;
+
+/// What was measured of the scored runs of one arm: what a run took that was stopped says nothing of the arm.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ArmTelemetry {
     /// Runs with a number of tokens.
@@ -79,6 +82,7 @@ pub struct StoredTree {
     pub regrading: Option<Regrading>,
     /// Texts of the verdicts, as the graders repeat them.
     pub texts: BTreeSet<String>,
+    text_bytes: usize,
     /// Runs of the skill's arm whose skill was not loaded.
     pub without_loaded_skill: Vec<String>,
 }
@@ -96,8 +100,10 @@ impl StoredTree {
             }
             if self.texts.len() < KEPT_TEXTS
                 && let Some(text) = row.recorded.as_ref().and_then(|recorded| recorded.text.as_ref())
+                && self.text_bytes + text.len() <= KEPT_TEXT_BYTES
                 && !self.texts.contains(text)
             {
+                self.text_bytes += text.len();
                 self.texts.insert(text.clone());
             }
             let method = row.recorded.as_ref().and_then(|recorded| recorded.joined);
@@ -113,13 +119,14 @@ impl StoredTree {
             self.without_loaded_skill.push(run.key.case_id.clone());
         }
         let arm = self.telemetry.entry(run.key.variant.clone()).or_default();
-        if let Some(tokens) = facts.timing.total_tokens.value() {
+        let scored = run.is_scorable();
+        if let Some(tokens) = facts.timing.total_tokens.value().filter(|_| scored) {
             arm.runs_with_tokens += 1;
             arm.tokens += tokens;
             let written = facts.characters.unwrap_or(0) as f64;
             arm.implausible_tokens += u32::from(tokens * CHARACTERS_PER_TOKEN < written);
         }
-        if let Some(duration) = facts.timing.duration_ms.value() {
+        if let Some(duration) = facts.timing.duration_ms.value().filter(|_| scored) {
             arm.runs_with_duration += 1;
             arm.duration_ms += duration;
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 use skill_lift_contract::ContentDigest;
 
 use super::document;
-use super::index::{EvalDirectory, Unit, join, linked_folder, open_directory, open_for_file, refused_link};
+use super::index::{EvalDirectory, Unit, join, open_directory, open_for_file};
 use super::layout::{self, Layout};
 use super::metadata::EvalMetadata;
 use super::root::{FoundEval, FoundKind, Scan};
@@ -26,7 +26,6 @@ impl Scan {
     pub(super) fn read_eval(&self, found: &FoundEval) -> Result<EvalReading, LayoutError> {
         let limits = &self.options.limits;
         let mut reading = EvalReading::named(&found.name, &found.path);
-        reading.warnings.extend(found.listing.refused.iter().map(|name| refused_link(join(&found.path, name))));
         let mut directory = open_directory(&self.root, &found.path, limits)?;
         reading.read_metadata(&mut directory, &found.path, limits);
         let mut trials: BTreeMap<ArmKey, Vec<u32>> = BTreeMap::new();
@@ -35,10 +34,6 @@ impl Scan {
         let folders = found.listing.entries().iter().filter(|entry| layout::is_looked_into(entry));
         for entry in folders {
             let path = join(&found.path, &entry.name);
-            if entry.is_link {
-                reading.warnings.push(linked_folder(path));
-                continue;
-            }
             let Some(listing) = self.list(&path)? else { continue };
             let configuration = Configuration::parse(&entry.name);
             if let Some((configuration, number)) =
@@ -85,7 +80,6 @@ impl Scan {
         for entry in listing.entries().iter().filter(|entry| entry.kind == EntryKind::Directory) {
             match layout::run_number(&entry.name) {
                 None => {}
-                Some(_) if entry.is_link => reading.warnings.push(linked_folder(join(path, &entry.name))),
                 Some(None) => {
                     reading.errors.push(LayoutError::RunName { name: entry.name.clone(), folder: path.to_owned() });
                 }

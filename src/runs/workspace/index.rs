@@ -139,13 +139,13 @@ impl Workspace {
                 return Err(one(LayoutError::Unreadable { folder: shown_path(path), message }));
             }
         }
-        let (root, found, other_iterations) = choose_root(path, &options).map_err(one)?;
-        Scan { root, options }.finish(found, other_iterations)
+        let found = choose_root(path, &options).map_err(one)?;
+        found.scan.finish(found.evals, found.other_iterations)
     }
 
     /// Whether cases stand directly below a folder.
     pub fn is_iteration(path: &Path) -> bool {
-        let scan = Scan { root: path.to_owned(), options: WorkspaceOptions::default() };
+        let scan = Scan::new(path.to_owned(), WorkspaceOptions::default());
         scan.evals_below("").is_ok_and(|found| !found.is_empty())
     }
 
@@ -300,6 +300,7 @@ impl Scan {
             return Err(errors);
         }
         readings.sort_by(|a, b| a.eval.order(&b.eval));
+        let remarks = self.remarks_of(&readings, &arm_first);
         let shown_root = shown_path(&self.root);
         let mut workspace = Workspace {
             root: self.root,
@@ -314,9 +315,7 @@ impl Scan {
             warnings: Vec::new(),
             digests: Vec::new(),
         };
-        for name in &kind_of_root.refused {
-            workspace.warnings.push(refused_link(name.clone()));
-        }
+        workspace.warnings.extend(remarks);
         workspace.read_plan();
         workspace.name_other_iterations();
         for (position, reading) in readings.into_iter().enumerate() {
@@ -437,11 +436,6 @@ pub(super) fn join(path: &str, name: &str) -> String {
 }
 
 pub(super) fn refused_link(path: String) -> RunWarning {
-    let message = "link leads out of the workspace; it is not followed".to_owned();
-    RunWarning { code: WarningCode::LinkRefused, path, message }
-}
-
-pub(super) fn linked_folder(path: String) -> RunWarning {
-    let message = "a link to a folder; it is not followed, for its runs are those of another folder".to_owned();
+    let message = "a link to a folder, or one that leads out of the workspace; it is not followed".to_owned();
     RunWarning { code: WarningCode::LinkRefused, path, message }
 }
