@@ -215,7 +215,7 @@ where
 /// Whether only runs of one file can have the same identity; they are read in the order of their numbers.
 fn duplicates_are_neighbours(request: &WorkspaceRequest<'_>) -> bool {
     let variants = variants_of(request.workspace, request.variants);
-    let mut numbers: HashMap<(usize, Option<&str>, usize), Vec<Option<u32>>> = HashMap::new();
+    let mut numbers: HashMap<_, Vec<Option<u32>>> = HashMap::new();
     for PlacedUnit { unit, case, variant } in units_in_order(request, &variants) {
         let model = unit.configuration.model.as_deref().or(request.workspace.model.as_deref());
         numbers.entry((case, model, variant)).or_default().push(unit.repetition);
