@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::evaluate::FrameChoice;
 use super::input::Input;
-use super::inventory::{cases_in, inventory, read_suite, suites_above, trees_of};
+use super::inventory::{cases_in, folders_above, inventory, read_suite, suites_above, trees_of};
 use super::shell::quoted;
 use super::workspace::{TreeCases, WorkspaceRequest, evaluate_workspace};
 use crate::analyze::benchmark_file::CheckedBenchmark;
@@ -66,8 +66,9 @@ fn diagnose_file(path: &Path, limits: &Limits) -> Result<Diagnosis, DoctorError>
         Err(error) => error,
     };
     if let Some(document) = read_verdicts(path, limits.sidecar_bytes) {
-        let folder = path.parent().map_or_else(|| ".".to_owned(), shown_path);
-        let next = vec![format!("skill-lift doctor {}", quoted(&folder))];
+        let workspace = folders_above(path).into_iter().find(|folder| Workspace::is_one(folder));
+        let next = workspace.map(|folder| format!("skill-lift doctor {}", quoted(&shown_path(&folder))));
+        let next = next.into_iter().collect();
         return Ok(Diagnosis { path: shown, subject: Subject::Verdicts(document), findings: Vec::new(), next });
     }
     Err(match refusal {
@@ -105,15 +106,11 @@ fn diagnose_folder(path: &Path, options: WorkspaceOptions) -> Result<Diagnosis, 
     if let Some(diagnosis) = of_runs(path) {
         return Ok(diagnosis);
     }
-    let results = path.join(RESULTS_NAME);
-    if results.is_file() {
-        return diagnose_file(&results, &options.limits);
-    }
     let found = inventory(path);
     match (found.suites.as_slice(), found.workspaces.as_slice(), found.results.as_slice()) {
         ([], [], []) if refusals.is_empty() => Err(DoctorError::Refused(vec![nothing_found(path)])),
         ([], [], []) => Err(DoctorError::Refused(refusals)),
-        ([suite], [], []) => diagnose_file(Path::new(suite), &options.limits),
+        ([file], [], []) | ([], [], [file]) => diagnose_file(Path::new(file), &options.limits),
         _ => {
             let all = found.suites.iter().chain(&found.workspaces).chain(&found.results);
             let next = all.take(KEPT).map(|path| format!("skill-lift doctor {}", quoted(path))).collect();
@@ -121,9 +118,6 @@ fn diagnose_folder(path: &Path, options: WorkspaceOptions) -> Result<Diagnosis, 
         }
     }
 }
-
-/// Name of a file of results.
-const RESULTS_NAME: &str = "benchmark.json";
 
 /// Why a folder is refused, with what was looked for.
 fn nothing_found(path: &Path) -> String {

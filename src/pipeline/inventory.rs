@@ -89,16 +89,42 @@ fn folders_in(folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
+/// The folders above a path, the nearest first, as the user would type them: at most a few, and none above the
+/// repository.
+pub(super) fn folders_above(path: &Path) -> Vec<PathBuf> {
+    let Ok(here) = std::env::current_dir() else { return Vec::new() };
+    // what stands in the working directory has folders above it as well
+    let place = here.join(path);
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for folder in place.ancestors().skip(1).take(DEPTH) {
+        folders.push(if path.is_absolute() { folder.to_owned() } else { relative_to(folder, &here) });
+        if folder.join(".git").exists() {
+            break;
+        }
+    }
+    folders
+}
+
+/// A folder as it is reached from another one, in or above which it is.
+fn relative_to(folder: &Path, here: &Path) -> PathBuf {
+    match (folder.strip_prefix(here), here.strip_prefix(folder)) {
+        (Ok(below), _) if below.as_os_str().is_empty() => PathBuf::from("."),
+        (Ok(below), _) => below.to_owned(),
+        (_, Ok(above)) => above.components().map(|_| "..").collect(),
+        _ => folder.to_owned(),
+    }
+}
+
 /// Suites beside a folder or a few folders up, the nearest first.
 pub(super) fn suites_above(path: &Path) -> Vec<PathBuf> {
-    let folders = path.ancestors().skip(1).take(DEPTH).filter(|folder| !folder.as_os_str().is_empty());
+    let folders = folders_above(path).into_iter();
     let near = |folder: &Path| {
         let mut places = vec![folder.join("evals"), folder.to_owned()];
         places.extend(folders_in(folder).into_iter().flat_map(|folder| [folder.clone(), folder.join("evals")]));
         places.iter().flat_map(|place| suites_in(place)).collect::<Vec<_>>()
     };
     let mut seen = HashSet::new();
-    folders.flat_map(near).filter(|suite| seen.insert(suite.clone())).take(NEAR_SUITES).collect()
+    folders.flat_map(|folder| near(&folder)).filter(|suite| seen.insert(suite.clone())).take(NEAR_SUITES).collect()
 }
 
 /// Suites near an iteration that are looked at.

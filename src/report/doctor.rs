@@ -279,6 +279,9 @@ pub fn write_text(diagnosis: &Diagnosis, writer: &mut dyn Write) -> io::Result<(
             }
         }
     }
+    if next.is_empty() {
+        return Ok(());
+    }
     writeln!(writer, "\nNext")?;
     for command in next {
         line(writer, &format!("  {command}"))?;

@@ -155,6 +155,50 @@ fn iterations_are_suggested_for_a_comparison_only_when_they_share_an_eval() {
     assert_eq!(next("w"), json!(["skill-lift benchmark w/iteration-4"]));
 }
 
+/// A folder is looked at with what stands around it, however it is named.
+#[test]
+fn the_suite_above_is_found_from_any_working_directory() {
+    let workspace = Workspace::with_cases(&["c"]);
+    workspace.write("runs/c/with_skill/output.md", "yes");
+    let next = |folder: &str, path: &str| diagnosis(&workspace.path().join(folder), path)["next"][0].clone();
+    let absolute = workspace.path().join("runs");
+    let (suite, runs) = (workspace.path().join("evals/shared-benchmark.json"), absolute.display());
+    assert_eq!(next("", "runs"), "skill-lift benchmark evals/shared-benchmark.json --runs runs");
+    assert_eq!(next("runs", "."), "skill-lift benchmark ../evals/shared-benchmark.json --runs .");
+    assert_eq!(
+        next("evals", &absolute.display().to_string()),
+        format!("skill-lift benchmark {} --runs {runs}", suite.display())
+    );
+}
+
+/// A file of verdicts is a part of a workspace; one by itself leads nowhere.
+#[test]
+fn a_file_of_verdicts_leads_to_its_workspace() {
+    let grading = r#"{"expectations": [{"text": "t", "passed": true, "evidence": "e"}]}"#;
+    let workspace = Workspace::new();
+    workspace.write("w/iteration-1/eval-1/with_skill/run-1/grading.json", grading);
+    workspace.write("alone/grading.json", grading);
+    let found = diagnosis(workspace.path(), "w/iteration-1/eval-1/with_skill/run-1/grading.json");
+    assert_eq!(found["next"], json!(["skill-lift doctor w/iteration-1/eval-1"]));
+    let said = doctor(workspace.path(), "alone/grading.json");
+    assert!(said.code == 0 && !said.stdout.contains("Next"), "{said:#?}");
+}
+
+/// A report in the folder of a project does not hide the project.
+#[test]
+fn a_file_of_results_does_not_hide_what_is_beside_it() {
+    let workspace = Workspace::with_cases(&["c"]);
+    workspace.write("runs/c/with_skill/output.md", "yes");
+    workspace.on_runs("benchmark", &["--out", "benchmark.json"]);
+    let found = diagnosis(workspace.path(), ".");
+    assert_eq!(found["kind"], "folder");
+    assert_eq!(
+        found["folder"],
+        json!({"suites": ["evals/shared-benchmark.json"], "workspaces": [], "results": ["benchmark.json"],
+               "run_trees": ["runs"], "is_cut": false})
+    );
+}
+
 #[test]
 fn what_is_nothing_is_refused_as_everything_that_it_could_be() {
     let workspace = Workspace::new();
