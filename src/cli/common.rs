@@ -71,7 +71,7 @@ pub struct Common {
     #[arg(long, value_name = "DIR")]
     runs: Option<PathBuf>,
     /// Grade only cases of this split.
-    #[arg(long, value_enum, value_name = "SPLIT", default_value = "all", hide_default_value = true)]
+    #[arg(long, value_enum, value_name = "SPLIT", default_value = "all")]
     split: SplitChoice,
     /// Grade this arm; may be given several times, in the order of the report. Default: the arms of the suite.
     #[arg(long = "variant", value_name = "NAME")]
@@ -95,7 +95,7 @@ pub struct Common {
     /// Turn warnings about the layout of the run tree into errors.
     #[arg(long)]
     pub(super) strict_layout: bool,
-    /// Accept files outside the folder of the suite, with a warning.
+    /// Accept files outside the folder of a shared-benchmark suite, with a warning.
     #[arg(long)]
     allow_external_files: bool,
     /// Merge the verdicts of judges from this file: JSON lines, an array, or one object.

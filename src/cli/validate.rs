@@ -32,7 +32,7 @@ pub struct ValidateArguments {
     /// Format of the suite, if it should not be detected.
     #[arg(long, value_enum, value_name = "DIALECT")]
     dialect: Option<DialectChoice>,
-    /// Refuse a suite whose hidden cases lack their prompt or input files.
+    /// Refuse a shared-benchmark suite whose hidden cases lack their prompt or input files.
     #[arg(long)]
     strict_holdback: bool,
     /// Exit with 1 when a value of an assertion already stands in the prompt.
@@ -47,7 +47,7 @@ pub struct ValidateArguments {
     /// Turn warnings of the strict contract into errors.
     #[arg(long)]
     strict_contract: bool,
-    /// Accept files outside the folder of the suite, with a warning.
+    /// Accept files outside the folder of a shared-benchmark suite, with a warning.
     #[arg(long)]
     allow_external_files: bool,
     /// What is printed on standard output.

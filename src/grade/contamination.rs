@@ -4,7 +4,7 @@
 use memchr::memmem;
 
 use super::checks::is_listing;
-use crate::runs::{Event, EventKind, RunDirectory};
+use crate::runs::{Event, EventKind, FileProblem, RunDirectory, WarningCode};
 use crate::suite::Suite;
 
 /// The arm that must not have the skill.
@@ -28,13 +28,30 @@ pub(super) fn contamination(
     }
     let suite_name = suite.path.file_name().map(|name| name.to_string_lossy().into_owned());
     let secrets = Secrets::of(&suite.skill_paths, suite_name, &suite.skill_name);
-    let bytes = directory.read(EVENTS, events_bytes).ok()?;
+    let unknown = |directory: &mut RunDirectory, problem: String| {
+        let message = format!("{problem}; whether this run without the skill had it is not known");
+        directory.warn(WarningCode::SidecarUnreadable, EVENTS, message);
+    };
+    let bytes = match directory.read(EVENTS, events_bytes) {
+        Ok(bytes) => bytes,
+        Err(FileProblem::Missing(_)) => return None,
+        Err(problem) => {
+            unknown(directory, problem.to_string());
+            return None;
+        }
+    };
     // hardly any baseline names the skill: most files are searched and not taken apart
     if !secrets.may_be_in(&bytes) {
         return None;
     }
     let events = directory.events(events_bytes);
-    let log = events.as_ref().as_ref().ok()?;
+    let log = match events.as_ref() {
+        Ok(log) => log,
+        Err(problem) => {
+            unknown(directory, problem.to_string());
+            return None;
+        }
+    };
     let touched = log.events.iter().find(|event| secrets.touched_by(event))?;
     let texts = [&touched.path, &touched.input, &touched.text, &touched.name];
     let shown = texts.into_iter().find(|text| !text.is_empty()).map_or("a skill", |text| text);

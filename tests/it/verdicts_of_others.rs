@@ -372,3 +372,16 @@ fn a_folder_of_very_many_folders_is_listed_from_the_first_in_any_order_of_the_sy
         report["folder"]["suites"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
     assert_eq!(paths, ["w/f1/evals.json", "w/f1999/evals.json"]);
 }
+
+/// What cannot be read is not taken for innocence.
+#[test]
+fn events_that_cannot_be_read_are_named_where_they_could_tell_of_the_skill() {
+    let workspace = Workspace::with_cases(&["c"]);
+    workspace.write("runs/c/with_skill/output.md", "yes");
+    workspace.write("runs/c/without_skill/output.md", "no");
+    workspace.write("runs/c/without_skill/events.json", r#"{"events": [{"type": "skill_load", "name": "demo"},"#);
+    let said = workspace.on_runs("benchmark", &[]);
+    let warnings = said.lines("WARN sidecar_unreadable");
+    assert_eq!((said.code, warnings.len()), (0, 1), "{said:#?}");
+    assert!(warnings[0].ends_with("whether this run without the skill had it is not known"), "{warnings:?}");
+}

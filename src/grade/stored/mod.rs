@@ -1,6 +1,7 @@
 //! Stored verdicts as graded runs: read with their source, never derived anew.
 //!
-//! In: a [`StoredRun`] and its case. Out: a [`GradedRun`] whose rows say which file and which entry they come from.
+//! In: a [`StoredRun`](crate::runs::workspace::StoredRun) and its case. Out: a [`GradedRun`](super::GradedRun) whose rows
+//! say which file and which entry they come from.
 //! Which verdicts count is decided here, once for every dialect: booleans count, everything else is named.
 
 mod facts;
