@@ -202,6 +202,18 @@ fn verdicts_of_a_trial_may_stand_in_its_outputs() {
 }
 
 #[test]
+fn verdicts_of_another_model_are_misfiled() {
+    let mut other = verdict(true);
+    other["configuration"] = json!("gemini_with_skill");
+    let workspace = tree(&[("eval-1/claude_with_skill/grading.json", other)]);
+    let report = report(&workspace, &[]);
+    // the row keeps what the file says; the arm has no score
+    assert_eq!(rows(&report), json!([["eval-1", "with_skill", "claude", 1, 1.0]]));
+    assert_eq!(report["results"][0]["unscored_reasons"], json!(["misfiled_grading"]));
+    assert_eq!(report["inference"]["sanity"]["status"], "review");
+}
+
+#[test]
 fn arms_that_were_not_asked_the_same_are_refused() {
     let described = |id: u32, prompt: &str| json!({"eval_id": id, "prompt": prompt, "assertions": []});
     for (without, key) in [(described(2, "p"), "eval_id"), (described(1, "q"), "prompt")] {

@@ -216,8 +216,10 @@ fn misfiled(subject: &StoredSubject<'_>, grading: &StoredGrading) -> Option<Stri
         }
     }
     let stated = Configuration::parse(grading.configuration.as_deref()?);
-    let contradicts = stated.role != Role::Other && stated.role != subject.configuration.role;
-    let folder = &subject.configuration.written;
+    let own = &subject.configuration;
+    let other_model = stated.model.as_ref().zip(own.model.as_ref()).is_some_and(|(stated, own)| stated != own);
+    let contradicts = stated.role != Role::Other && (stated.role != own.role || other_model);
+    let folder = &own.written;
     contradicts.then(|| format!("it names the arm {}, its folder is {folder}", stated.written))
 }
 
