@@ -16,6 +16,7 @@ mod layout_error;
 pub mod limits;
 mod listing;
 pub mod metrics;
+mod named_file;
 mod natural;
 mod output;
 pub mod sidecar;

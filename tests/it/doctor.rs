@@ -212,7 +212,7 @@ fn what_is_nothing_is_refused_as_everything_that_it_could_be() {
     assert_eq!(lines[0], "FAIL: x.json is no suite: no case has a prompt");
     assert!(lines[1].starts_with("FAIL: x.json is no result list; nearest forms: "), "{lines:?}");
     assert!(lines[2].starts_with("FAIL: x.json holds no list of verdicts"), "{lines:?}");
-    for path in ["broken.json", "empty", "missing.json", "/dev/null"] {
+    for path in ["broken.json", "empty", "missing.json", "/dev/null", "/dev/zero"] {
         let said = doctor(workspace.path(), path);
         assert_eq!((said.code, said.stdout.as_str()), (1, ""), "{path}");
         assert!(!said.lines("FAIL:").is_empty(), "{path}: {}", said.stderr);

@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fs::{self, File};
-use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,6 +17,7 @@ use super::shape::{self, ARM_LISTS, LISTS, MAPS};
 use super::verdicts::has_evidence;
 use super::{figures, lifting};
 use crate::json::Item;
+use crate::runs::named_file::{NamedFileProblem, read_named};
 use crate::runs::{Configuration, Limits, OnDuplicate, Role};
 
 /// How a result file is read.
@@ -43,14 +42,11 @@ impl Default for ReadOptions {
 /// # Errors
 /// A file that cannot be read, is larger than the limit, is not strict JSON or no result list, or claims a run twice.
 pub fn load(path: &Path, options: &ReadOptions) -> Result<Claims, ClaimsError> {
-    let unreadable = |error: io::Error| ClaimsError::Unreadable(error.to_string());
-    // opening a pipe would wait for a writer
-    if !fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(ClaimsError::NotAFile);
-    }
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(unreadable)?;
-    file.take(options.bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
+    let bytes = read_named(path, options.bytes).map_err(|problem| match problem {
+        NamedFileProblem::NotAFile => ClaimsError::NotAFile,
+        NamedFileProblem::TooLarge(limit) => ClaimsError::TooLarge(limit),
+        NamedFileProblem::Unreadable(message) => ClaimsError::Unreadable(message),
+    })?;
     read(&bytes, options)
 }
 

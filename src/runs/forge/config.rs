@@ -1,14 +1,13 @@
 //! The configuration of a benchmark: what its author demands of the skill, and how many trials were asked for.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use num_traits::{One, Zero};
 use skill_lift_stats::rational::{self, Rational};
 
 use crate::json::{Limits as JsonLimits, Node, parse};
-use crate::runs::directory::plain_message;
 use crate::runs::index::shown_path;
+use crate::runs::named_file::read_named;
 use crate::runs::workspace::position;
 use crate::suite::suggest;
 
@@ -104,12 +103,7 @@ impl BenchmarkConfig {
     /// When it cannot be read, is no such object, or demands something that is not known.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let failed = |problem: String| ConfigError { path: shown_path(path), problem };
-        let system = |error: std::io::Error| failed(plain_message(&error));
-        let size = fs::metadata(path).map_err(system)?.len();
-        if size > LARGEST {
-            return Err(failed(format!("larger than {LARGEST} bytes")));
-        }
-        let bytes = fs::read(path).map_err(system)?;
+        let bytes = read_named(path, LARGEST).map_err(|problem| failed(problem.to_string()))?;
         let text = std::str::from_utf8(&bytes).map_err(|_| failed("not valid UTF-8".to_owned()))?;
         let document = parse(text, JsonLimits::SIDECAR).map_err(|error| {
             let (line, column) = position(text, error.span.start);

@@ -1,6 +1,5 @@
 //! The stored runs of one arm of an eval, as their files have them.
 
-use std::fs;
 use std::path::Path;
 
 use skill_lift_contract::ContentDigest;
@@ -16,6 +15,7 @@ use crate::runs::LayoutError;
 use crate::runs::claims::{self, Claims};
 use crate::runs::configuration::Configuration;
 use crate::runs::directory::RunDirectory;
+use crate::runs::named_file::read_named;
 use crate::runs::skill_eval::{RunPlace, RunRecord};
 use crate::runs::warning::{RunWarning, WarningCode};
 
@@ -245,12 +245,7 @@ impl Workspace {
 
 /// Reads a file of verdicts by itself; `None` when it holds no list of them.
 pub fn read_verdicts(path: &Path, limit: u64) -> Option<GradingDocument> {
-    let data = fs::metadata(path).ok()?;
-    // opening a pipe would wait for a writer
-    if !data.is_file() || data.len() > limit {
-        return None;
-    }
-    let bytes = fs::read(path).ok()?;
+    let bytes = read_named(path, limit).ok()?;
     let document = document::read(&bytes, |root| GradingDocument::read(root, is_arm)).ok()?.value;
     match &document {
         GradingDocument::One(grading) if grading.verdicts.is_none() => None,
