@@ -8,10 +8,10 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use skill_lift_contract::Metric;
 use skill_lift_stats::Thresholds;
-use skill_lift_stats::rational::{self, Rational};
 
 use super::common::{Common, Graded};
-use super::output::{emit, fail, is_unicode, terminal_width, usage, warn_line};
+use super::output::{emit, fail, warn_line};
+use super::summary::SummaryArguments;
 use super::warnings::warn_if_nothing_graded;
 use crate::analyze::benchmark_file::CheckedBenchmark;
 use crate::analyze::pairing::{Pair, Pairing};
@@ -19,7 +19,7 @@ use crate::analyze::table::RunTable;
 use crate::analyze::{Analysis, AnalysisOptions, analyze};
 use crate::grade::stored::StoredTree;
 use crate::pipeline::{FrameChoice, Products};
-use crate::report::{Provenance, RowSpool, StoredSource, Style, SummaryView, render, write_benchmark};
+use crate::report::{Provenance, RowSpool, StoredSource, SummaryView, render, write_benchmark};
 use crate::runs::claims::Contradiction;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -49,48 +49,21 @@ pub struct BenchmarkArguments {
     /// Also write the graded runs as Parquet files into this folder.
     #[arg(long, value_name = "DIR")]
     frames: Option<PathBuf>,
-    /// Smallest lift that matters, above 0 and at most 1.
-    #[arg(long, value_name = "LIFT", default_value = "0.10")]
-    min_lift: String,
-    /// Error rate of tests and intervals, between 0 and 1.
-    #[arg(long, value_name = "RATE", default_value = "0.05")]
-    alpha: String,
-    /// List every case in the table, worst to best.
-    #[arg(long)]
-    all_cases: bool,
-    /// Write the table in ASCII.
-    #[arg(long)]
-    ascii: bool,
+    #[command(flatten)]
+    summary: SummaryArguments,
 }
 
 /// Runs the command.
 pub fn run(arguments: BenchmarkArguments) -> ExitCode {
-    let thresholds = match arguments.thresholds() {
-        Ok(thresholds) => thresholds,
-        Err(message) => return usage(&message),
-    };
-    match arguments.report(thresholds) {
+    match arguments.report() {
         Ok(()) => ExitCode::SUCCESS,
         Err(code) => code,
     }
 }
 
 impl BenchmarkArguments {
-    fn thresholds(&self) -> Result<Thresholds, String> {
-        let number = |flag: &str, text: &str| -> Result<Rational, String> {
-            rational::parse_decimal(text).ok_or_else(|| format!("invalid value '{text}' for '--{flag}': not a number"))
-        };
-        let (alpha, min_lift) = (number("alpha", &self.alpha)?, number("min-lift", &self.min_lift)?);
-        Thresholds::new(alpha, min_lift).ok_or_else(|| {
-            format!(
-                "invalid value for '--alpha {}' or '--min-lift {}': alpha lies between 0 and 1, min-lift above 0 and \
-                 at most 1",
-                self.alpha, self.min_lift
-            )
-        })
-    }
-
-    fn report(&self, thresholds: Thresholds) -> Result<(), ExitCode> {
+    fn report(&self) -> Result<(), ExitCode> {
+        let thresholds = self.summary.thresholds()?;
         let frames = if self.frames.is_some() { FrameChoice::RunsAndAssertions } else { FrameChoice::Runs };
         let products = Products { frames, ..Products::default() };
         let aside = |_: &_| RowSpool::aside().map_err(|error| fail(&error.to_string()));
@@ -101,10 +74,10 @@ impl BenchmarkArguments {
         provenance.blocks_missing = Provenance::blocks_missing();
         let defaults = Thresholds::default();
         if thresholds.alpha() != defaults.alpha() {
-            provenance.options.insert("alpha", json!(self.alpha));
+            provenance.options.insert("alpha", json!(self.summary.alpha));
         }
         if thresholds.min_lift() != defaults.min_lift() {
-            provenance.options.insert("min-lift", json!(self.min_lift));
+            provenance.options.insert("min-lift", json!(self.summary.min_lift));
         }
         let stored = evaluated.stored;
         let Some(frames) = evaluated.frames else {
@@ -166,13 +139,7 @@ impl BenchmarkArguments {
         analysis: &Analysis,
         stored: Option<&StoredTree>,
     ) -> Result<(), ExitCode> {
-        let style = Style {
-            width: terminal_width(),
-            color: self.common.color.applies(io::stdout().is_terminal()),
-            ascii: self.ascii || !is_unicode(),
-            all_cases: self.all_cases,
-        };
-        let text = render(&SummaryView::of(skill_name, analysis, stored), style);
+        let text = render(&SummaryView::of(skill_name, analysis, stored), self.summary.style(self.common.color));
         emit(None, |writer| writer.write_all(text.as_bytes())).map_err(|message| fail(&message))
     }
 }

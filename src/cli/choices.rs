@@ -106,3 +106,12 @@ impl From<LayoutArgument> for LayoutChoice {
         }
     }
 }
+
+/// What is printed on standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TextOrJson {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}

@@ -7,11 +7,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use skill_lift_stats::Thresholds;
-use skill_lift_stats::rational;
 
 use super::interrupt;
-use super::output::{Color, emit, fail, is_unicode, terminal_width, usage, warn_line};
+use super::output::{Color, emit, fail, warn_line};
+use super::summary::SummaryArguments;
 use crate::analyze::diff::{Diff, DiffOptions, GateOutcome, GateRule, align_cases, diff, gate};
 use crate::report::Style;
 use crate::report::diff::{DiffView, gate_lines, render_diff, render_markdown, write_diff};
@@ -97,18 +96,8 @@ pub struct DiffArguments {
     /// Write it to this file, JSON unless --format says otherwise; standard output gets the table.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Smallest change that matters, above 0 and at most 1.
-    #[arg(long, value_name = "LIFT", default_value = "0.10")]
-    min_lift: String,
-    /// Error rate of tests and intervals, between 0 and 1.
-    #[arg(long, value_name = "RATE", default_value = "0.05")]
-    alpha: String,
-    /// List every case and everything else that is listed, without a limit.
-    #[arg(long)]
-    all_cases: bool,
-    /// Write the table in ASCII.
-    #[arg(long)]
-    ascii: bool,
+    #[command(flatten)]
+    summary: SummaryArguments,
     /// When to use colours.
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     color: Color,
@@ -126,7 +115,7 @@ pub fn run(arguments: &DiffArguments) -> ExitCode {
 
 impl DiffArguments {
     fn run(&self) -> Result<ExitCode, ExitCode> {
-        let options = DiffOptions { thresholds: self.thresholds()?, assume_comparable: self.assume_comparable };
+        let options = DiffOptions { thresholds: self.summary.thresholds()?, assume_comparable: self.assume_comparable };
         interrupt::watch();
         let (old, new) = match &self.new {
             Some(new) => (self.old.clone(), new.clone()),
@@ -149,27 +138,12 @@ impl DiffArguments {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn thresholds(&self) -> Result<Thresholds, ExitCode> {
-        let number = |flag: &str, text: &str| {
-            rational::parse_decimal(text)
-                .ok_or_else(|| usage(&format!("invalid value '{text}' for '--{flag}': not a number")))
-        };
-        let (alpha, min_lift) = (number("alpha", &self.alpha)?, number("min-lift", &self.min_lift)?);
-        Thresholds::new(alpha, min_lift).ok_or_else(|| {
-            usage(&format!(
-                "invalid value for '--alpha {}' or '--min-lift {}': alpha lies between 0 and 1, min-lift above 0 and at \
-                 most 1",
-                self.alpha, self.min_lift
-            ))
-        })
-    }
-
     fn write(&self, diff: &Diff<'_>, gate: Option<(GateRule, &GateOutcome<'_>)>) -> Result<(), ExitCode> {
         let on_terminal = io::stdout().is_terminal();
         if let Some(path) = &self.out {
             let format = self.format.unwrap_or(Format::Json);
             // a file has no width: nothing is cut, and nothing is painted
-            let style = Style { width: None, color: false, ..self.style() };
+            let style = Style { width: None, color: false, ..self.summary.style(self.color) };
             emit(Some(path), |writer| write_as(writer, format, style, diff, gate)).map_err(|message| fail(&message))?;
         }
         let format = match (self.out.is_some(), self.format) {
@@ -181,16 +155,8 @@ impl DiffArguments {
         if self.quiet && format == Format::Table {
             return Ok(());
         }
-        emit(None, |writer| write_as(writer, format, self.style(), diff, gate)).map_err(|message| fail(&message))
-    }
-
-    fn style(&self) -> Style {
-        Style {
-            width: terminal_width(),
-            color: self.color.applies(io::stdout().is_terminal()),
-            ascii: self.ascii || !is_unicode(),
-            all_cases: self.all_cases,
-        }
+        emit(None, |writer| write_as(writer, format, self.summary.style(self.color), diff, gate))
+            .map_err(|message| fail(&message))
     }
 
     /// Says when the test of the rule could not have failed, whatever the runs show.

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use super::choices::TextOrJson;
 use super::output::{Color, emit, fail, message_style};
 use crate::pipeline::doctor::{DoctorError, diagnose};
 use crate::report::doctor::{write_json, write_text};
@@ -26,18 +27,10 @@ pub struct DoctorArguments {
     path: PathBuf,
     /// What is printed on standard output.
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: TextOrJson,
     /// When to use colours.
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     color: Color,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people.
-    Text,
-    /// For programs.
-    Json,
 }
 
 /// Runs the command.
@@ -46,8 +39,8 @@ pub fn run(arguments: &DoctorArguments) -> ExitCode {
     match diagnose(&arguments.path, options) {
         Ok(diagnosis) => {
             let write = |writer: &mut dyn Write| match arguments.format {
-                Format::Text => write_text(&diagnosis, writer),
-                Format::Json => write_json(&diagnosis, writer),
+                TextOrJson::Text => write_text(&diagnosis, writer),
+                TextOrJson::Json => write_json(&diagnosis, writer),
             };
             emit(None, write).map_or_else(|message| fail(&message), |()| ExitCode::SUCCESS)
         }

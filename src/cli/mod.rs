@@ -12,6 +12,7 @@ mod limits;
 mod output;
 mod report;
 mod suite;
+mod summary;
 mod validate;
 mod warnings;
 

@@ -6,12 +6,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 use skill_lift_text::python;
 use skill_lift_text::screen::visible;
 
-use super::choices::DialectChoice;
+use super::choices::{DialectChoice, TextOrJson};
 use super::output::{Color, emit, fail, message_style};
 
 use crate::report::SuiteCounts;
@@ -51,19 +51,11 @@ pub struct ValidateArguments {
     #[arg(long)]
     allow_external_files: bool,
     /// What is printed on standard output.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    format: TextOrJson,
     /// When to use colours.
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     color: Color,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A few lines.
-    Text,
-    /// Everything that was found.
-    Json,
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
@@ -152,7 +144,7 @@ fn product(
     refused: bool,
 ) -> io::Result<()> {
     match (arguments.format, &loaded.suite) {
-        (Format::Text, Some(suite)) if !refused => match open_counts(suite) {
+        (TextOrJson::Text, Some(suite)) if !refused => match open_counts(suite) {
             Some(counts) => counts.write(out, &suite.path.display().to_string()),
             None => {
                 let (name, cases, ablations) =
@@ -160,8 +152,8 @@ fn product(
                 writeln!(out, "OK: {name} — {cases} cases, {ablations} ablations")
             }
         },
-        (Format::Text, _) => Ok(()),
-        (Format::Json, _) => {
+        (TextOrJson::Text, _) => Ok(()),
+        (TextOrJson::Json, _) => {
             serde_json::to_writer_pretty(&mut *out, &verdict(arguments, loaded, leaks, refused))
                 .map_err(io::Error::from)?;
             writeln!(out)

@@ -96,8 +96,13 @@ fn diagnose_folder(path: &Path, options: WorkspaceOptions) -> Result<Diagnosis, 
     let shown = shown_path(path);
     let mut refusals = Vec::new();
     match Input::of_workspace(path, options) {
-        Ok(Input::Workspace { workspace, .. }) if is_bare(&workspace) && of_runs(path).is_some() => {}
-        Ok(input) => return diagnose_workspace(shown, &input),
+        Ok(input) => {
+            if let Input::Workspace { workspace, suite, .. } = &input
+                && !(is_bare(workspace) && of_runs(path).is_some())
+            {
+                return diagnose_workspace(shown, &input, workspace, suite);
+            }
+        }
         Err(errors) if !errors.iter().any(|error| matches!(error, LayoutError::NoLayout { .. })) => {
             return Err(DoctorError::Refused(errors.iter().map(ToString::to_string).collect()));
         }
@@ -145,10 +150,12 @@ fn of_runs(path: &Path) -> Option<Diagnosis> {
     Some(Diagnosis { path: shown, subject, findings: Vec::new(), next })
 }
 
-fn diagnose_workspace(shown: String, input: &Input) -> Result<Diagnosis, DoctorError> {
-    let Input::Workspace { workspace, suite, .. } = input else {
-        return Err(DoctorError::Refused(vec![format!("{shown} is no workspace")]));
-    };
+fn diagnose_workspace(
+    shown: String,
+    input: &Input,
+    workspace: &Workspace,
+    suite: &Suite,
+) -> Result<Diagnosis, DoctorError> {
     let (facts, findings) = facts(input, workspace, suite).map_err(|message| DoctorError::Refused(vec![message]))?;
     let next = next_for_workspace(&facts, workspace);
     Ok(Diagnosis { path: shown, subject: Subject::Workspace(Box::new(facts)), findings, next })

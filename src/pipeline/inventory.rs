@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::analyze::diagnosis::Inventory;
 use crate::runs::index::shown_path;
 use crate::runs::natural_order;
-use crate::runs::workspace::Workspace;
+use crate::runs::workspace::{Workspace, may_hold_evals};
 use crate::suite::{Dialect, LoadOptions, Suite, load};
 
 /// Names of suites.
@@ -15,9 +15,6 @@ const SUITE_NAMES: [&str; 2] = ["shared-benchmark.json", "evals.json"];
 
 /// Name of a file of results.
 const RESULTS_NAME: &str = "benchmark.json";
-
-/// Folders that hold nothing of this, whatever is in them.
-const PASSED_OVER: [&str; 4] = ["node_modules", "__pycache__", "target", "venv"];
 
 /// How deep folders are looked through.
 const DEPTH: usize = 4;
@@ -64,14 +61,11 @@ fn suites_in(folder: &Path) -> Vec<PathBuf> {
     SUITE_NAMES.iter().map(|name| folder.join(name)).filter(|path| path.is_file()).collect()
 }
 
-/// The folders in a folder, as a person lists them; links are not followed. Of very many the first are taken, in
-/// whatever order the system has them.
+/// The folders in a folder, as a person lists them; links are not followed. Of very many the first in that
+/// order are taken.
 fn folders_in(folder: &Path) -> Vec<PathBuf> {
     let is_looked_into = |entry: &fs::DirEntry| {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        entry.file_type().is_ok_and(|kind| kind.is_dir())
-            && !name.starts_with('.')
-            && !PASSED_OVER.contains(&name.as_str())
+        entry.file_type().is_ok_and(|kind| kind.is_dir()) && may_hold_evals(&entry.file_name().to_string_lossy())
     };
     let cut = |folders: &mut Vec<PathBuf>| {
         folders.sort_by(|a, b| natural_order(&a.to_string_lossy(), &b.to_string_lossy()).then_with(|| a.cmp(b)));

@@ -77,7 +77,6 @@ pub fn graded_side(
         rows: with_texts(rows.rows, suite),
         published_delta: Vec::new(),
         aggregates: Vec::new(),
-        usage: None,
         flags: flags.unwrap_or_default(),
         blocks: conditions(suite, is_file, runs_sha256, options),
         notes: Vec::new(),

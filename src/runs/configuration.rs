@@ -25,6 +25,18 @@ pub enum Role {
     Other,
 }
 
+impl Role {
+    /// The arm that has the role, as reports name it; the others keep their own names.
+    pub fn variant(self) -> Option<&'static str> {
+        match self {
+            Self::Treatment => Some(TREATMENTS[0]),
+            Self::Control => Some(CONTROLS[0]),
+            Self::OldSkill => Some(OLD_SKILL),
+            Self::Other => None,
+        }
+    }
+}
+
 /// The name of an arm, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Configuration {
@@ -59,12 +71,7 @@ impl Configuration {
 
     /// The variant as reports name it: `with_skill`, `without_skill`, `old_skill`, else the name without model and label.
     pub fn variant(&self) -> &str {
-        match self.role {
-            Role::Treatment => TREATMENTS[0],
-            Role::Control => CONTROLS[0],
-            Role::OldSkill => OLD_SKILL,
-            Role::Other => &self.name,
-        }
+        self.role.variant().unwrap_or(&self.name)
     }
 }
 

@@ -1,33 +1,19 @@
 //! Iterations of the forge pipeline: every figure of the conformance workspaces, in both readings.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Said, Workspace, conformance, repository, run_in};
+use crate::support::{Said, Workspace, conformance, copy_folder, repository, run_in};
 
 const CSV: &str = "csv-insights";
 const MINUTES: &str = "meeting-minutes";
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
-}
 
 /// A copy of a conformance workspace under its own name.
 pub fn sample(name: &str) -> Workspace {
     let workspace = Workspace::new();
     let source = repository("tests/conformance/workspaces/skill-forge").join(name);
-    copy(&source, &workspace.path().join(name));
+    copy_folder(&source, &workspace.path().join(name));
     workspace
 }
 

@@ -10,6 +10,7 @@ mod dependencies;
 mod diff;
 mod docs;
 mod doctor;
+mod documented_codes;
 mod forge;
 mod forge_arguments;
 mod forge_odd;

@@ -1,7 +1,6 @@
 //! Iterations of the executor/grader runner: every figure of the conformance workspaces.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::{Value, json};
 use skill_lift::analyze::skill_eval::{Corrected, aggregate};
@@ -9,27 +8,14 @@ use skill_lift::report::skill_eval::run_lines;
 use skill_lift::runs::Limits;
 use skill_lift::runs::skill_eval::Iteration;
 
-use crate::support::{Workspace, conformance, repository};
+use crate::support::{Workspace, conformance, copy_folder, repository};
 
 pub const CHANGELOG: &str = "evals/changelog/workspace/claude/iteration-1";
 const RELNOTES: &str = "evals/relnotes/workspace/codex/iteration-2";
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
-}
-
 pub fn sample(name: &str) -> Workspace {
     let workspace = Workspace::new();
-    copy(&repository("tests/conformance/workspaces/eval-runner").join(name), workspace.path());
+    copy_folder(&repository("tests/conformance/workspaces/eval-runner").join(name), workspace.path());
     workspace
 }
 
@@ -294,7 +280,7 @@ fn a_record_that_changed_since_is_named() {
 fn without_its_suite_an_iteration_keeps_its_order_and_has_no_weights() {
     for (name, iteration) in [("changelog-claude", CHANGELOG), ("relnotes-codex", RELNOTES)] {
         let workspace = sample(name);
-        copy(&workspace.path().join(iteration), &workspace.path().join("elsewhere"));
+        copy_folder(&workspace.path().join(iteration), &workspace.path().join("elsewhere"));
         let (there, here) = (report(&workspace, iteration), report(&workspace, "elsewhere"));
         assert_eq!(here["evals"], there["evals"]);
         assert_eq!(here["skill_lift"]["lift"], there["skill_lift"]["lift"]);

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::skill_eval::report;
+use crate::skill_eval::{CHANGELOG, report, sample};
 use crate::support::{Said, Workspace};
 
 /// An iteration that is made up run by run.
@@ -385,4 +385,32 @@ fn a_plan_beyond_reason_is_no_plan() {
     let names: Vec<String> = (0..101).map(|number| format!("c{number}")).collect();
     made.manifest(&json!({"configs": names, "runs": 1}));
     assert_eq!(made.said().code, 1);
+}
+
+/// The same rule as everywhere: a run folder without a number is a mistake, not a run to be left out.
+#[test]
+fn a_run_folder_without_a_number_is_refused() {
+    let made = Made::new(&["with_skill"]);
+    made.run("E1", "with_skill", 1, 4);
+    for name in ["run-x", "run-+2"] {
+        made.file(&format!("eval-e1/with_skill/{name}"), "run.json", "{}");
+        let said = made.0.run(&["report", "it"]);
+        assert_eq!((said.code, said.stdout.as_str()), (1, ""), "{said:#?}");
+        let expected = format!("invalid run directory name: {name} under eval-e1/with_skill");
+        assert!(said.stderr.contains(&expected), "{said:#?}");
+        fs::remove_dir_all(made.0.path().join("it/eval-e1/with_skill").join(name)).unwrap();
+    }
+    assert_eq!(made.0.run(&["report", "it"]).code, 0);
+}
+
+/// Without its suite an iteration loses order and weights; that is said, and why.
+#[test]
+fn a_suite_that_cannot_be_read_is_named() {
+    let workspace = sample("changelog-claude");
+    workspace.write("evals/changelog/evals.json", "{,");
+    let said = workspace.run(&["report", CHANGELOG, "--format", "json"]);
+    let warnings: Vec<_> =
+        said.lines("WARN sidecar_unreadable").into_iter().filter(|line| line.contains("evals.json")).collect();
+    assert_eq!((said.code, warnings.len()), (0, 1), "{said:#?}");
+    assert!(warnings[0].contains("its order and weights are not used: not a suite"), "{warnings:?}");
 }

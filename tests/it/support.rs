@@ -115,3 +115,17 @@ pub fn conformance(name: &str) -> Value {
     let path = repository("tests/conformance").join(name);
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
+
+/// Copies a folder with everything in it.
+pub fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}

@@ -155,7 +155,7 @@ fn the_number_of_a_run_in_a_file_is_its_repetition() {
 /// The folder of an arm above its evals is no run of any of them.
 #[test]
 fn what_lies_beside_the_verdicts_of_many_evals_is_of_none() {
-    let checked = json!({"expectations": [{"text": "The answer contains 'yes'", "passed": true, "evidence": "e"}]});
+    let checked = json!({"expectations": [{"text": "says-yes", "passed": true, "evidence": "e"}]});
     let workspace = tree(&[
         ("with_skill/eval-1-grading.json", checked.clone()),
         ("with_skill/eval-2-grading.json", checked),
@@ -290,7 +290,7 @@ fn a_split_is_held_against_its_own_part_of_the_benchmark_file() {
     let workspace = tree(&[
         ("eval-1/with_skill/grading.json", verdict(true)),
         ("eval-2/with_skill/grading.json", verdict(false)),
-        ("benchmark.json", json!({"runs": [run(1, 1.0), run(2, 0.0)]})),
+        ("benchmark.json", json!({"runs": [run(1, 0.0), run(2, 1.0)]})),
     ]);
     workspace.write(
         "evals.json",
@@ -301,7 +301,10 @@ fn a_split_is_held_against_its_own_part_of_the_benchmark_file() {
     let said = workspace.run(&["benchmark", "evals.json", "--runs", "w", "--split", "holdout", "--format", "json"]);
     let report = said.json();
     assert_eq!(rows(&report), json!([["eval-2", "with_skill", null, 1, 0.0]]));
-    assert_eq!(report["stored_verdicts"]["benchmark_file"]["contradictions"], json!([]));
+    // both rows are wrong; the one of the case that was not asked for is not held against this one
+    let found = report["stored_verdicts"]["benchmark_file"]["contradictions"].as_array().unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((&found[0]["claimed"], &found[0]["found"]), (&json!("1"), &json!("0")), "{found:?}");
     assert!(said.lines("WARN unknown_case").is_empty(), "{said:#?}");
 }
 
@@ -314,4 +317,28 @@ fn a_trigger_case_with_verdicts_is_not_said_to_be_skipped() {
     let report = report(&workspace, &[]);
     assert_eq!(report["skipped_trigger_cases"], json!([]));
     assert_eq!(rows(&report), json!([["eval-1", "with_skill", null, 1, 1.0]]));
+}
+
+/// More than a grader writes is refused as a whole: a part of it would be another rate.
+#[test]
+fn files_of_verdicts_beyond_reason_are_not_read_in_part() {
+    let many = |count: usize| {
+        let entries = vec![r#"{"text": "t", "passed": true}"#; count];
+        format!(r#"{{"expectations": [{}]}}"#, entries.join(","))
+    };
+    let workspace = Workspace::new();
+    workspace.write("w/eval-1/with_skill/grading.json", many(100_000));
+    workspace.write("w/eval-2/with_skill/grading.json", many(100_001));
+    let arms: Vec<String> = (0..1_001).map(|arm| format!(r#""m{arm}_with_skill": [{}]"#, verdict(true))).collect();
+    workspace.write("w/eval-3/grading.json", format!("{{{}}}", arms.join(",")));
+    workspace.write("w/eval-4/grading.json", format!("{{{}}}", arms[..2].join(",")));
+    let said = benchmark(&workspace, &[]);
+    let report = said.json();
+    let results = report["results"].as_array().unwrap();
+    let scored = |case: &str| {
+        results.iter().filter(|row| row["case_id"] == case && row["unscored_reasons"] == json!([])).count()
+    };
+    assert_eq!(["eval-1", "eval-2", "eval-3", "eval-4"].map(scored), [1, 0, 0, 2]);
+    assert_eq!(results[1]["unscored_reasons"], json!(["unreadable_grading"]));
+    assert!(said.lines("WARN grading_unreadable")[0].ends_with("it has more verdicts than are read"), "{said:?}");
 }

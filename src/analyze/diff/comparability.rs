@@ -177,7 +177,7 @@ impl Comparability {
         if let (Some(before), Some(after)) = controls
             && before != after
         {
-            let word = |role: Role| Some(control_word(role).to_owned());
+            let word = |role: Role| role.variant().map(str::to_owned);
             add(MismatchCode::Control, None, word(before), word(after));
         }
         let (mattering, others): (Vec<_>, Vec<_>) =
@@ -191,16 +191,6 @@ impl Comparability {
         let named = |difference: &Difference| is_worth_naming(&difference.key, &mismatches);
         let others = others.into_iter().filter(|difference| stated(difference) && named(difference)).collect();
         Self { mismatches, basis, assumed, changed_cases: changed_cases(comparison), others }
-    }
-}
-
-/// The arm that has a role, as reports name it.
-pub(super) fn control_word(role: Role) -> &'static str {
-    match role {
-        Role::Treatment => "with_skill",
-        Role::Control => "without_skill",
-        Role::OldSkill => "old_skill",
-        Role::Other => "other",
     }
 }
 

@@ -7,9 +7,10 @@ use skill_lift_stats::Thresholds;
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_text::screen::visible;
 
-use super::comparability::{Comparability, control_word, is_changed};
+use super::comparability::{Comparability, is_changed};
 use super::shift::{CaseShift, Range, Shift};
 use super::side::Side;
+use crate::analyze::table::WITH_SKILL;
 use crate::runs::Role;
 use crate::runs::claims::{CellChange, ChangeKind, ClaimedLift, Claims, Comparison, compare};
 
@@ -174,7 +175,7 @@ impl Diff<'_> {
 
     /// The mean change of the skill's arm.
     pub fn with_skill(&self) -> Option<&Shift> {
-        self.arms.iter().find(|(variant, _)| variant == control_word(Role::Treatment)).map(|(_, shift)| shift)
+        self.arms.iter().find(|(variant, _)| variant == WITH_SKILL).map(|(_, shift)| shift)
     }
 }
 
@@ -213,8 +214,8 @@ fn common_lifts(old: &Side, new: &Side, comparison: &Comparison) -> Vec<CaseShif
     if before.control != after.control {
         return Vec::new();
     }
-    let compared_with = before.control.map_or("", control_word);
-    let arms = |cell: &&CellChange| [control_word(Role::Treatment), compared_with].contains(&cell.variant.as_str());
+    let compared_with = before.control.and_then(Role::variant).unwrap_or_default();
+    let arms = |cell: &&CellChange| [WITH_SKILL, compared_with].contains(&cell.variant.as_str());
     let changed: BTreeSet<(&str, Option<&str>)> = comparison
         .cells
         .iter()
@@ -260,9 +261,9 @@ fn arms(cells: &[CellChange], allows_tests: bool, thresholds: &Thresholds) -> Ve
     /// Before and after of the models of each case.
     type Cases<'c> = BTreeMap<&'c str, Vec<(Rational, Rational)>>;
     let mut arms: BTreeMap<(usize, &str), Cases<'_>> = BTreeMap::new();
-    let order = [Role::Treatment, Role::Control, Role::OldSkill].map(control_word);
+    let order = [Role::Treatment, Role::Control, Role::OldSkill].map(Role::variant);
     for cell in cells {
-        let rank = order.iter().position(|variant| *variant == cell.variant).unwrap_or(order.len());
+        let rank = order.iter().position(|variant| *variant == Some(cell.variant.as_str())).unwrap_or(order.len());
         let arm = arms.entry((rank, &cell.variant)).or_default();
         let (Some(before), Some(after), Some(_)) = (&cell.before, &cell.after, cell.delta()) else {
             continue;

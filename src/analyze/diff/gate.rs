@@ -8,7 +8,7 @@ use skill_lift_stats::rational::Rational;
 
 use super::compared::Diff;
 use super::shift::{NotTested, Tested};
-use crate::runs::Role;
+use crate::analyze::table::WITH_SKILL;
 use crate::runs::claims::{CellChange, ChangeKind, NotScored};
 
 /// What counts as a regression.
@@ -101,10 +101,9 @@ pub fn gate<'d>(diff: &'d Diff<'_>, rule: GateRule) -> GateOutcome<'d> {
             (Err(why), _) => GateOutcome::Undecidable(*why),
         };
     }
-    let with_skill = super::comparability::control_word(Role::Treatment);
     // a label (`with_skill (iter4)`) makes it no other arm
     let is_skill = |cell: &&CellChange| {
-        cell.variant.strip_prefix(with_skill).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+        cell.variant.strip_prefix(WITH_SKILL).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
     };
     let regressions: Vec<Regression> =
         diff.comparison.cells.iter().filter(is_skill).filter_map(|cell| regression(diff, cell, rule)).collect();

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use num_traits::Zero;
 use skill_lift_stats::rational::{self, Rational};
 
+use crate::analyze::table::WITH_SKILL;
 use crate::runs::skill_eval::{
     Benchmark, CellRates, Comparison, DirtyFixtures, EvalRates, Fixtures, InfrastructureFailure, Inversion, Iteration,
     RunRecord, RunStatus, SanityChecks, ZeroCell,
 };
 
-const WITH_SKILL: &str = "with_skill";
 const WITHOUT_SKILL: &str = "without_skill";
 
 /// Candidate and baseline: with and without the skill whenever both are there, else the first two.

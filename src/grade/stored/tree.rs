@@ -78,7 +78,7 @@ pub struct StoredTree {
     pub reasons: BTreeMap<UnscoredReason, u32>,
     /// What was measured, by arm.
     pub telemetry: BTreeMap<String, ArmTelemetry>,
-    /// Runs of each case and arm on which verdicts exist, by their number.
+    /// What the checks say that need no judge, where that was asked for.
     pub regrading: Option<Regrading>,
     /// Texts of the verdicts, as the graders repeat them.
     pub texts: BTreeSet<String>,

@@ -7,6 +7,7 @@ use super::shift_json::{ShiftBlock, shift_block};
 use super::words;
 use crate::analyze::diff::{Diff, GateOutcome, GateRule, Regression, RegressionWhy, Side, VariantMeans};
 use crate::report::ordered::Ordered;
+use crate::runs::Role;
 use crate::runs::claims::{CellChange, ChangeKind, ClaimedFlag, ClaimedLift, NotScored};
 
 /// Changes below this are none for `case_deltas`.
@@ -352,13 +353,9 @@ fn counts(diff: &Diff<'_>) -> Ordered<usize> {
 }
 
 fn lift_of_side(lift: &ClaimedLift) -> LiftOfSide {
-    use crate::runs::Role;
     let number = |rate: Option<&Rational>| rate.map(rational::to_f64);
     LiftOfSide {
-        control: lift.control.map(|role| match role {
-            Role::OldSkill => "old_skill",
-            _ => "without_skill",
-        }),
+        control: lift.control.and_then(Role::variant),
         lift: number(lift.lift().as_ref()),
         with_skill: number(lift.with.as_ref()),
         control_rate: number(lift.without.as_ref()),

@@ -4,6 +4,7 @@ use skill_lift_stats::rational::Rational;
 
 use super::words;
 use crate::analyze::diff::{Diff, Shift};
+use crate::analyze::table::WITH_SKILL;
 use crate::report::numbers;
 use crate::report::view::Mark;
 use crate::report::words::Headline;
@@ -172,7 +173,7 @@ fn counts(diff: &Diff<'_>, variant: &str, shift: &Shift) -> Option<String> {
 
 /// How bad a change is: what was lost with the skill first, what is the same last.
 fn rank(cell: &CellChange) -> u8 {
-    let is_skill = cell.variant == "with_skill";
+    let is_skill = cell.variant == WITH_SKILL;
     match cell.kind {
         ChangeKind::Regressed if is_skill => 0,
         ChangeKind::BecameUnscored if is_skill => 1,

@@ -7,6 +7,7 @@ use skill_lift_stats::{Direction, Thresholds, minimum_cases};
 use crate::analyze::diff::{
     Basis, Diff, GateOutcome, GateRule, Mismatch, MismatchCode, NotTested, Regression, RegressionWhy, Shift, Tested,
 };
+use crate::analyze::table::WITH_SKILL;
 use crate::report::numbers;
 use crate::report::words::{Headline, Tone, interval_name_of, unscored_reason};
 use crate::runs::claims::{CellChange, ChangeKind, CheckCounts, NotScored};
@@ -25,7 +26,7 @@ pub(super) fn headline(diff: &Diff<'_>) -> Headline {
     let say = |text: &str, note: String, tone| Headline { text: text.to_owned(), note, tone };
     let Some(shift) = diff.with_skill().filter(|shift| !shift.cases.is_empty()) else {
         let of_kind = |kinds: &[ChangeKind]| {
-            diff.comparison.cells.iter().any(|cell| cell.variant == "with_skill" && kinds.contains(&cell.kind))
+            diff.comparison.cells.iter().any(|cell| cell.variant == WITH_SKILL && kinds.contains(&cell.kind))
         };
         let note = if of_kind(&[ChangeKind::OtherChecks, ChangeKind::OtherPrompt]) {
             "No case has the same checks and a score both times."

@@ -28,8 +28,8 @@ pub use figures::DeltaText;
 pub use form::ClaimForm;
 pub use lifting::{ArmTotals, BlockedCase, BlockedWhy, CasePair, ClaimedLift, arms, contrast, lift};
 pub use model::{
-    CaseName, ClaimedAggregate, ClaimedAssertion, ClaimedFlag, ClaimedRate, ClaimedRun, ClaimedUsage, Claims,
-    NotScored, PublishedDelta, Unmeasured,
+    CaseName, ClaimedAggregate, ClaimedAssertion, ClaimedFlag, ClaimedRate, ClaimedRun, Claims, NotScored,
+    PublishedDelta, Unmeasured,
 };
 pub use note::{ClaimNote, NoteCode};
 pub use read::{ReadOptions, load, read, read_report_row};

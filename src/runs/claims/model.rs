@@ -219,22 +219,6 @@ pub struct PublishedDelta {
     pub pointer: String,
 }
 
-/// Token use as a sum over all runs of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClaimedUsage {
-    /// Tokens that were read.
-    pub input: Option<u64>,
-    /// Tokens that were written.
-    pub output: Option<u64>,
-}
-
-impl ClaimedUsage {
-    /// Both together, if both are stated.
-    pub fn total(self) -> Option<u64> {
-        self.input?.checked_add(self.output?)
-    }
-}
-
 /// A flag that a report put on a case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClaimedFlag {
@@ -259,8 +243,6 @@ pub struct Claims {
     pub published_delta: Vec<PublishedDelta>,
     /// The means that the file states.
     pub aggregates: Vec<ClaimedAggregate>,
-    /// Token use, where it is stated only as a sum.
-    pub usage: Option<ClaimedUsage>,
     /// Flags on cases.
     pub flags: Vec<ClaimedFlag>,
     /// What has to be equal for two files to be like for like: digests, models, options; by key path.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::figures::{self, Figure};
 use super::form::ClaimForm;
-use super::model::{ClaimedAggregate, ClaimedFlag, ClaimedUsage, PublishedDelta};
+use super::model::{ClaimedAggregate, ClaimedFlag, PublishedDelta};
 use super::note::{NoteCode, Notes};
 use super::places::{index, items, member, members, text_of};
 use super::shape::{self, ARM_LISTS, SUMMARIES};
@@ -176,13 +176,15 @@ fn listed_arms(root: Item<'_, '_>, key: &str, add: &mut impl FnMut(&str, Item<'_
     }
 }
 
-/// Token use that is stated as a sum over all runs.
-pub(super) fn usage(root: Item<'_, '_>) -> Option<ClaimedUsage> {
-    let usage = [root.get("summary"), Some(root)].into_iter().flatten().find_map(|home| home.get("usage"))?;
-    let count =
-        |keys: [&str; 2]| super::places::first(usage, &keys).and_then(figures::count).filter(|count| *count > 0);
-    let (input, output) = (count(["input_tokens", "input"]), count(["output_tokens", "output"]));
-    (input.is_some() || output.is_some()).then_some(ClaimedUsage { input, output })
+/// Whether the file states token use as a sum over all runs.
+pub(super) fn states_usage(root: Item<'_, '_>) -> bool {
+    let usage = [root.get("summary"), Some(root)].into_iter().flatten().find_map(|home| home.get("usage"));
+    let has_count = |usage: Item<'_, '_>, keys: &[&str]| {
+        super::places::first(usage, keys).and_then(figures::count).is_some_and(|count| count > 0)
+    };
+    usage.is_some_and(|usage| {
+        has_count(usage, &["input_tokens", "input"]) || has_count(usage, &["output_tokens", "output"])
+    })
 }
 
 /// The flags that a report puts on cases.

@@ -95,8 +95,7 @@ fn claims(root: Item<'_, '_>, options: &ReadOptions, mut notes: Notes) -> Result
     name_arms(&mut rows, &mut notes);
     tell_names_apart(&mut rows, &mut notes);
     let mut rows = without_duplicates(rows, options.on_duplicate, &mut notes)?;
-    let usage = published::usage(root);
-    if usage.is_some() && rows.iter().all(|row| row.tokens.is_err()) {
+    if published::states_usage(root) && rows.iter().all(|row| row.tokens.is_err()) {
         notes.add(NoteCode::UsageAggregated, "", String::new);
         rows.iter_mut().for_each(|row| row.tokens = Err(Unmeasured::Aggregated));
     }
@@ -111,7 +110,6 @@ fn claims(root: Item<'_, '_>, options: &ReadOptions, mut notes: Notes) -> Result
         rows,
         published_delta: published::deltas(root),
         aggregates,
-        usage,
         flags: published::flags(root),
         blocks: published::blocks(root, form),
         notes: notes.finish(),

@@ -92,7 +92,12 @@ const PASSED_OVER: [&str; 4] = ["node_modules", "__pycache__", "target", "venv"]
 
 /// Whether a folder is looked into at all.
 pub(super) fn is_looked_into(entry: &Entry) -> bool {
-    entry.kind == EntryKind::Directory && !entry.name.starts_with('.') && !PASSED_OVER.contains(&entry.name.as_str())
+    entry.kind == EntryKind::Directory && may_hold_evals(&entry.name)
+}
+
+/// Whether a folder of that name is looked into.
+pub fn may_hold_evals(name: &str) -> bool {
+    !name.starts_with('.') && !PASSED_OVER.contains(&name)
 }
 
 /// The number of `run-<n>`; `None` for other names, `Some(None)` for one that starts alike and has no number.

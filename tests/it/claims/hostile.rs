@@ -251,7 +251,6 @@ fn token_use_that_is_only_a_sum_is_never_divided() {
     let rows: Vec<Value> = (1..=10).map(|run| json!({"id": "t", "run": run, "pass_rate": 1})).collect();
     let usage = json!({"input_tokens": 969_340, "output_tokens": 10_612});
     let claims = claims(&json!({"results": rows, "summary": {"usage": usage}}));
-    assert_eq!(claims.usage.unwrap().total(), Some(979_952));
     assert!(claims.rows.iter().all(|row| row.tokens == Err(Unmeasured::Aggregated)));
     assert_eq!(claims.note(NoteCode::UsageAggregated).unwrap().count, 1);
     assert_eq!(claims.rows[9].repetition, 10);
