@@ -6,6 +6,7 @@ use memchr::memmem;
 use super::checks::is_listing;
 use crate::runs::{Event, EventKind, FileProblem, RunDirectory, WarningCode};
 use crate::suite::Suite;
+use crate::suite::skill_paths::{SEPARATORS, SkillPaths, candidates, components};
 
 /// The arm that must not have the skill.
 const BASELINE: &str = "without_skill";
@@ -61,62 +62,24 @@ pub(super) fn contamination(
 /// Characters of an event that a warning shows.
 const SHOWN_CHARACTERS: usize = 120;
 
-/// What stands between the arguments of a command, and between the words of a call written as JSON.
-const SEPARATORS: [char; 20] =
-    ['"', '\'', '`', ';', '|', '&', '<', '>', '(', ')', '=', ',', ':', '{', '}', '[', ']', '$', '!', '?'];
-
 /// What only a run with the skill may read: folders of the skill, and the suite.
 #[derive(Debug)]
 struct Secrets<'a> {
-    skills: Vec<SkillPath>,
+    skills: SkillPaths,
     suite_name: Option<String>,
     skill_name: &'a str,
 }
 
-/// A path of the skill, in its parts.
-#[derive(Debug)]
-struct SkillPath {
-    folder: Vec<String>,
-    /// The file, where the suite names one.
-    file: Option<String>,
-}
-
-impl SkillPath {
-    fn of(path: &str) -> Option<Self> {
-        let mut folder = components(path);
-        let file = if path.ends_with(".md") { folder.pop() } else { None };
-        (file.is_some() || !folder.is_empty()).then_some(Self { folder, file })
-    }
-
-    /// Whether a path is that of the skill, or leads into its folder. A folder without one above it is told from other
-    /// folders of that name by where it stands or by what is in it.
-    fn holds(&self, path: &[String]) -> bool {
-        let below = usize::from(self.file.is_some());
-        match (self.folder.as_slice(), &self.file) {
-            ([], Some(file)) => path == std::slice::from_ref(file),
-            ([folder], Some(file)) => {
-                path.len() > 1 && path[0] == *folder
-                    || path.windows(2).any(|pair| pair[0] == *folder && pair[1] == *file)
-            }
-            ([folder], None) => path.first() == Some(folder),
-            (folder, _) => path
-                .windows(folder.len())
-                .enumerate()
-                .any(|(at, part)| part == folder && at + folder.len() + below <= path.len()),
-        }
-    }
-}
-
 impl<'a> Secrets<'a> {
     fn of(skill_paths: &[String], suite_name: Option<String>, skill_name: &'a str) -> Self {
-        Self { skills: skill_paths.iter().filter_map(|path| SkillPath::of(path)).collect(), suite_name, skill_name }
+        Self { skills: SkillPaths::of(skill_paths), suite_name, skill_name }
     }
 
     /// Whether bytes may name a secret: every path of the skill ends with one of these parts.
     fn may_be_in(&self, bytes: &[u8]) -> bool {
-        let skills = self.skills.iter().filter_map(|skill| skill.folder.last().or(skill.file.as_ref()));
+        let suite_name = self.suite_name.as_deref();
         let mut parts =
-            skills.chain(&self.suite_name).map(String::as_str).chain([EventKind::SkillLoad.wire_name(), "SKILL.md"]);
+            self.skills.last_parts().chain(suite_name).chain([EventKind::SkillLoad.wire_name(), "SKILL.md"]);
         // other letters and quotes may be written as escapes
         parts.any(|part| {
             let is_plain = part.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\');
@@ -142,17 +105,14 @@ impl<'a> Secrets<'a> {
         [&*event.path, &*event.input, &*event.text, &*event.name].into_iter().any(|text| self.are_in(text))
     }
 
-    /// Whether a text, an argument in it or what stands between its quotes is such a path.
+    /// Whether a text names such a path.
     fn are_in(&self, text: &str) -> bool {
-        let arguments = text.split(|character: char| character.is_whitespace() || SEPARATORS.contains(&character));
-        let quoted = text.split(['"', '\'', '`']);
-        std::iter::once(text).chain(arguments).chain(quoted).any(|part| !part.is_empty() && self.is_path(part))
+        candidates(text).any(|part| self.is_path(part))
     }
 
     fn is_path(&self, path: &str) -> bool {
         let path = components(path);
-        self.skills.iter().any(|skill| skill.holds(&path))
-            || path.last().is_some_and(|last| self.suite_name.as_ref() == Some(last))
+        self.skills.hold(&path) || path.last().is_some_and(|last| self.suite_name.as_ref() == Some(last))
     }
 
     /// Whether an event that loads a skill names this one. What else a call hands to a skill is no name.
@@ -178,21 +138,6 @@ impl<'a> Secrets<'a> {
     }
 }
 
-/// The parts of a path, of whatever system, without those that lead nowhere.
-fn components(path: &str) -> Vec<String> {
-    let mut parts: Vec<String> = Vec::new();
-    for part in path.trim().split(['/', '\\']) {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| last != "..") => {
-                parts.pop();
-            }
-            _ => parts.push(part.to_owned()),
-        }
-    }
-    parts
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,38 +148,11 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_compared_in_whole_parts() {
+    fn the_suite_is_a_secret_like_the_skill() {
         let nested = secrets(&["./skills/pdf/SKILL.md"]);
-        for path in [
-            "skills/pdf/SKILL.md",
-            "./skills/./pdf/notes/a.md",
-            "/home/me/.claude/skills/pdf/SKILL.md",
-            "C:\\repo\\skills\\pdf\\SKILL.md",
-            "skills/excel/../pdf/SKILL.md",
-            "evals/shared-benchmark.json",
-        ] {
-            assert!(nested.is_path(path), "{path}");
-        }
-        for path in ["my-skills/pdf/notes.md", "skills/pdf-tools/SKILL.md", "skills/pdf", "my-shared-benchmark.json"] {
-            assert!(!nested.is_path(path), "{path}");
-        }
-        let bare = secrets(&["SKILL.md"]);
-        assert!(bare.is_path("SKILL.md") && bare.is_path("./SKILL.md") && !bare.is_path("skills/other/SKILL.md"));
-        let shallow = secrets(&["pdf/SKILL.md"]);
-        assert!(shallow.is_path("pdf/notes.md") && shallow.is_path("/repo/pdf/SKILL.md"));
-        assert!(!shallow.is_path("data/pdf/invoice.txt"));
-        assert!(secrets(&["skills/pdf"]).is_path("/repo/skills/pdf"));
-    }
-
-    #[test]
-    fn arguments_of_commands_are_paths() {
-        let nested = secrets(&["skills/pdf/SKILL.md"]);
-        for command in ["cat skills/pdf/SKILL.md", "bash -lc 'cat ./skills/pdf/a.md|head'", "{\"p\":\"skills/pdf/a\"}"]
-        {
-            assert!(nested.are_in(command), "{command}");
-        }
-        assert!(!nested.are_in("cat my-skills/pdf/SKILL.md") && !nested.are_in("ls skills/pdf"));
-        assert!(secrets(&["my skills/pdf/SKILL.md"]).are_in("cat 'my skills/pdf/SKILL.md'"));
+        assert!(nested.is_path("/repo/skills/pdf/SKILL.md") && nested.is_path("evals/shared-benchmark.json"));
+        assert!(!nested.is_path("my-shared-benchmark.json") && !nested.is_path("skills/excel/SKILL.md"));
+        assert!(nested.are_in("bash -lc 'cat ./evals/shared-benchmark.json|head'"));
     }
 
     #[test]

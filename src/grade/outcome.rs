@@ -6,6 +6,7 @@ use super::places::Details;
 use super::stored::JoinMethod;
 use crate::judge::JudgementDetail;
 use crate::judge::merge::share_of_five;
+use crate::suite::one_arm::OneArm;
 use crate::suite::{AssertionType, OracleTier, Severity};
 
 /// Why the program could not finish a check. Such a check is neither passed nor failed.
@@ -121,8 +122,10 @@ impl Outcome {
 pub enum Availability {
     /// Yes.
     Complete,
-    /// No; its evidence is missing, or it could not be finished.
+    /// Not all of it; the verdict rests on what was observed.
     Partial,
+    /// No; there was nothing to look at, or the check could not be finished.
+    Missing,
 }
 
 impl Availability {
@@ -130,7 +133,7 @@ impl Availability {
     pub fn word(self) -> &'static str {
         match self {
             Self::Complete => "complete",
-            Self::Partial => "partial",
+            Self::Partial | Self::Missing => "partial",
         }
     }
 }
@@ -191,6 +194,10 @@ pub struct AssertionRow {
     pub oracle: OracleTier,
     /// The turn it grades.
     pub turn: Option<usize>,
+    /// Why only one arm of the lift can satisfy it, if that is so.
+    pub one_arm: Option<OneArm>,
+    /// Whether a check that the lift compares waits for it.
+    pub is_awaited: bool,
     /// The view that was compared, for text checks.
     pub comparison: Option<Comparison>,
     /// What the view changed.

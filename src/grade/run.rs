@@ -187,7 +187,27 @@ impl GradedRun {
 
     /// The rows whose evidence was not there.
     pub fn blocked_rows(&self) -> impl Iterator<Item = &AssertionRow> {
-        self.rows().filter(|row| row.availability == Availability::Partial && !row.is_skipped())
+        self.rows().filter(|row| row.availability != Availability::Complete && !row.is_skipped())
+    }
+
+    /// The rows without evidence that decide what a lift compares: those of the pass rate that both arms can satisfy,
+    /// and those that such a row waits for. They fail, or do not count: they say the same whatever the agent did.
+    pub fn unobserved_rows(&self) -> impl Iterator<Item = &AssertionRow> {
+        self.objective.iter().filter(|row| {
+            let is_compared = row.severity != Severity::Soft && row.one_arm.is_none();
+            row.availability == Availability::Missing && (is_compared || row.is_awaited) && !row.is_skipped()
+        })
+    }
+
+    /// The rows that decide the pass rate and that only one arm of a lift can satisfy.
+    pub fn one_arm_rows(&self) -> impl Iterator<Item = &AssertionRow> {
+        // a judgement decides it by its veto
+        let critical = self.qualitative.iter().filter(|row| row.severity == Severity::Critical);
+        self.objective
+            .iter()
+            .filter(|row| row.severity != Severity::Soft)
+            .chain(critical)
+            .filter(|row| row.one_arm.is_some() && matches!(row.outcome, Outcome::Pass | Outcome::Fail))
     }
 
     /// All rows: objective ones, then judgements.

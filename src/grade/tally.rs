@@ -172,6 +172,8 @@ mod tests {
             severity,
             oracle: OracleTier::Strong,
             turn: None,
+            one_arm: None,
+            is_awaited: false,
             comparison: None,
             normalization: None,
             availability: Availability::Complete,

@@ -142,6 +142,8 @@ pub(super) fn read(
         variants,
         depends_on,
         at_least,
+        one_arm: None,
+        is_awaited: false,
         check: check?,
         span: node.span,
         origin: Origin::Case,

@@ -16,7 +16,7 @@ use super::files::FileLookup;
 use super::model::{Case, Dialect, Split, Suite};
 use super::report::Report;
 use super::script::OracleTrees;
-use super::{ablation, case, digest, evals, top};
+use super::{ablation, case, digest, evals, one_arm, top};
 use crate::json::{self, JsonErrorKind, Limits, Node, Span};
 
 /// How a suite is read.
@@ -69,7 +69,10 @@ const MAX_EXPANDED_BYTES: usize = 256 << 20;
 pub fn load(path: &Path, options: &LoadOptions) -> Loaded {
     let mut diagnostics = Diagnostics::default();
     let mut dialect = options.dialect.unwrap_or_else(|| evals::expected(path));
-    let suite = load_into(&mut diagnostics, path, options, &mut dialect);
+    let mut suite = load_into(&mut diagnostics, path, options, &mut dialect);
+    if let Some(suite) = &mut suite {
+        one_arm::mark(&mut suite.cases, &suite.skill_paths);
+    }
     if options.strict_contract {
         diagnostics.make_strict();
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::check::Check;
+use super::one_arm::OneArm;
 pub use super::words::{AssertionType, EvalIntent, OracleTier, Severity, Split, TypeGroup};
 use crate::json::{Node, Span};
 
@@ -218,6 +219,10 @@ pub struct Assertion {
     pub depends_on: Vec<String>,
     /// Smallest score that passes, for scored checks.
     pub at_least: Option<f64>,
+    /// Why only one arm of the lift can satisfy it, if that is so. `inference` leaves such assertions out of the lift.
+    pub one_arm: Option<OneArm>,
+    /// Whether a check that the lift compares waits for it: without it that check is left out.
+    pub is_awaited: bool,
     /// What is computed.
     pub check: Check,
     /// Where it stands in the file (for expanded rows: in the template).

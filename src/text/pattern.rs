@@ -13,6 +13,7 @@ mod escape;
 mod flags;
 mod fold;
 mod linear;
+mod literal;
 mod name;
 mod necessary;
 mod node;
@@ -125,6 +126,12 @@ impl Pattern {
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    /// Texts that stand in every match, in their order. Where case is ignored there are none of letters.
+    #[must_use]
+    pub fn literals(&self) -> Vec<String> {
+        literal::literals(&self.tree)
     }
 
     /// Whether nothing in the pattern itself keeps the linear engine from searching with it.

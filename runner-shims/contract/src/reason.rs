@@ -124,10 +124,14 @@ pub enum BlockedReason {
     MissingMetric(Metric),
     /// The arms ran with different effort.
     EffortMismatch,
+    /// A check had its evidence in one arm and not in the other. Only inference leaves such a pair out.
+    AsymmetricEvidence,
     /// The run without the skill had it. Only inference leaves such a pair out.
     BaselineContaminated,
     /// The arms were graded on different numbers of assertions. Only inference leaves such a pair out.
     AssertionCountDiffers,
+    /// Every check of a run is one that only one arm can satisfy. Only inference leaves such a pair out.
+    NoSharedCriteria,
 }
 
 impl BlockedReason {
@@ -139,8 +143,21 @@ impl BlockedReason {
             Self::UnscorableArm => "unscorable_arm".to_owned(),
             Self::MissingMetric(metric) => format!("missing_{}", metric.name()),
             Self::EffortMismatch => "effort_mismatch".to_owned(),
+            Self::AsymmetricEvidence => "asymmetric_evidence".to_owned(),
             Self::BaselineContaminated => "baseline_contaminated".to_owned(),
             Self::AssertionCountDiffers => "assertion_count_differs".to_owned(),
+            Self::NoSharedCriteria => "no_shared_criteria".to_owned(),
         }
+    }
+
+    /// Whether only inference leaves such a pair out, while the headline keeps it.
+    pub fn is_of_inference(&self) -> bool {
+        matches!(
+            self,
+            Self::AsymmetricEvidence
+                | Self::BaselineContaminated
+                | Self::AssertionCountDiffers
+                | Self::NoSharedCriteria
+        )
     }
 }

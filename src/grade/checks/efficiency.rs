@@ -79,7 +79,7 @@ mod tests {
     }
 
     fn unobserved(evidence: &str) -> (&'static str, String, Availability) {
-        ("undecided", evidence.to_owned(), Availability::Partial)
+        ("undecided", evidence.to_owned(), Availability::Missing)
     }
 
     #[test]

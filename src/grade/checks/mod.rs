@@ -92,7 +92,7 @@ impl Finding {
 
     /// A check that is neither passed nor failed.
     fn unresolved(outcome: Outcome, evidence: String) -> Self {
-        Self { outcome, availability: Availability::Partial, ..Self::decided(false, evidence) }
+        Self { outcome, availability: Availability::Missing, ..Self::decided(false, evidence) }
     }
 }
 

@@ -235,11 +235,11 @@ mod tests {
         for check in [INVOKED, NOT_INVOKED] {
             let found = observed(&check, &Metrics::default(), &Err(EventsProblem::Missing));
             assert_eq!(found.evidence, "missing skill invocation evidence (missing events.json)");
-            assert_eq!((found.outcome.word(), found.availability), ("undecided", Availability::Partial));
+            assert_eq!((found.outcome.word(), found.availability), ("undecided", Availability::Missing));
         }
         let found = finding(&Check::NoRepeatedCommandLoop { max: 1 }, r#"{"repeated_command_max":1}"#, "{}");
         assert_eq!(found.evidence, "events.json must contain an events list");
-        assert_eq!((found.outcome.word(), found.availability), ("undecided", Availability::Partial));
+        assert_eq!((found.outcome.word(), found.availability), ("undecided", Availability::Missing));
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
             r#"{"tool_calls":0,"telemetry":{"measurements":{"tool_calls":{"reason":"trace_observation_incomplete"}}}}"#;
         let found = unavailable(&metrics(&[text]), Signal::ToolCalls).unwrap();
         assert_eq!(found.evidence, "missing tool_calls evidence (trace_observation_incomplete)");
-        assert_eq!((found.outcome.word(), found.availability), ("undecided", Availability::Partial));
+        assert_eq!((found.outcome.word(), found.availability), ("undecided", Availability::Missing));
         assert!(unavailable(&metrics(&[text]), Signal::Commands).is_none());
     }
 }

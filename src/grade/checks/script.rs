@@ -183,7 +183,7 @@ mod tests {
         let finding = shell("echo partial; sleep 50 & sleep 50", Limits { seconds: 0.5, ..LIMITS });
         assert!(started.elapsed().as_secs() < 20);
         assert_eq!(finding.evidence, "script timed out after 0.5s\nstdout:\npartial\n\nstderr:\n");
-        assert_eq!((finding.outcome.word(), finding.availability), ("undecided", Availability::Partial));
+        assert_eq!((finding.outcome.word(), finding.availability), ("undecided", Availability::Missing));
     }
 
     #[test]

@@ -316,6 +316,8 @@ fn row(
         severity: Severity::Gate,
         oracle: OracleTier::Live,
         turn: None,
+        one_arm: None,
+        is_awaited: false,
         comparison: None,
         normalization: None,
         autojunk_fired: false,

@@ -151,6 +151,8 @@ mod tests {
             variants: VariantFilter::default(),
             depends_on: Vec::new(),
             at_least: None,
+            one_arm: None,
+            is_awaited: false,
             check: Check::CommandCountLe { max: 0 },
             span: crate::json::Span::default(),
         }

@@ -126,6 +126,8 @@ fn written(
         variants: VariantFilter::default(),
         depends_on: Vec::new(),
         at_least: None,
+        one_arm: None,
+        is_awaited: false,
         check,
         span: node.span,
         origin: if standing == Standing::Common { Origin::Common } else { Origin::Case },
