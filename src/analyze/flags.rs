@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use num_traits::{One, Zero};
+use skill_lift_stats::proportion::clopper_pearson_upper;
 use skill_lift_stats::rational::{self, Rational};
 
 use super::pairing::{Diagnostics, Pairing};
@@ -44,13 +45,61 @@ pub enum Flag {
     },
 }
 
+impl Flag {
+    /// The code in reports.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Saturated => "saturated",
+            Self::Forgettable => "forgettable",
+            Self::Floor => "floor",
+            Self::NoLift => "no_objective_lift",
+            Self::WithSkillFailure => "with_skill_failure",
+            Self::Flaky { .. } => "flaky",
+            Self::CriticalFailure { .. } => "critical_failure",
+            Self::BelowReferenceFloor { .. } => "below_reference_floor",
+        }
+    }
+
+    /// The arm that it is about, if it is about one.
+    pub fn variant(&self) -> Option<&str> {
+        match self {
+            Self::Flaky { variant } | Self::CriticalFailure { variant, .. } => Some(variant),
+            _ => None,
+        }
+    }
+
+    /// The checks that it is about, if it is about some.
+    pub fn names(&self) -> Option<&[String]> {
+        match self {
+            Self::CriticalFailure { names, .. } | Self::BelowReferenceFloor { names } => Some(names),
+            _ => None,
+        }
+    }
+}
+
+/// A flag with what it rests on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RaisedFlag {
+    /// The flag.
+    pub flag: Flag,
+    /// Runs behind it: those of the arm that it names, else the paired runs of each arm.
+    pub runs: usize,
+    /// For a saturated case the share of failures that an arm could still have: one-sided 95 % limit for none in so many
+    /// runs.
+    pub failure_share_upper: Option<f64>,
+}
+
+/// Error rate of the limit of a share of failures, whatever the report is made with: it is that of the limit of regressed
+/// cases.
+const SHARE_ALPHA: f64 = 0.05;
+
 /// The flags of one case.
 #[derive(Debug)]
 pub struct CaseFlags {
     /// Case id.
     pub case_id: String,
     /// In the order of [`Flag`].
-    pub flags: Vec<Flag>,
+    pub flags: Vec<RaisedFlag>,
     /// Mean over the eligible pairs with the skill, all models.
     pub with_skill: Rational,
     /// Mean without it.
@@ -74,10 +123,7 @@ pub fn case_flags(table: &RunTable, pairing: &Pairing) -> Vec<CaseFlags> {
             pairs_of_case.entry(pair.case).or_default().push(entry);
         }
     }
-    let mut diagnostics: BTreeMap<u32, Diagnostics> = BTreeMap::new();
-    for pair in &pairing.pairs {
-        diagnostics.entry(pair.case).or_default().add(pair);
-    }
+    let mut diagnostics = pairing.diagnostics_by_case();
     table
         .cases_by_id()
         .into_iter()
@@ -104,23 +150,31 @@ pub fn case_flags(table: &RunTable, pairing: &Pairing) -> Vec<CaseFlags> {
         .collect()
 }
 
-fn flags_of_case(table: &RunTable, runs: &[&Run], paired: &[&Run], with: &Rational, without: &Rational) -> Vec<Flag> {
+fn flags_of_case(
+    table: &RunTable,
+    runs: &[&Run],
+    paired: &[&Run],
+    with: &Rational,
+    without: &Rational,
+) -> Vec<RaisedFlag> {
     let mut flags = Vec::new();
+    let raised = |flag: Flag| RaisedFlag { flag, runs: paired.len(), failure_share_upper: None };
     if with.is_one() && without.is_one() {
-        flags.push(Flag::Saturated);
+        let failure_share_upper = clopper_pearson_upper(0, paired.len() as u64, SHARE_ALPHA).ok();
+        flags.push(RaisedFlag { failure_share_upper, ..raised(Flag::Saturated) });
         let scores: Vec<u64> = paired.iter().filter_map(|run| run.graded_score_e4).map(u64::from).collect();
         if !scores.is_empty() && scores.iter().sum::<u64>() < FORGETTABLE_BELOW_E4 * scores.len() as u64 {
-            flags.push(Flag::Forgettable);
+            flags.push(RaisedFlag { runs: scores.len(), ..raised(Flag::Forgettable) });
         }
     }
     if with.is_zero() && without.is_zero() {
-        flags.push(Flag::Floor);
+        flags.push(raised(Flag::Floor));
     }
     if with <= without {
-        flags.push(Flag::NoLift);
+        flags.push(raised(Flag::NoLift));
     }
     if !with.is_one() {
-        flags.push(Flag::WithSkillFailure);
+        flags.push(raised(Flag::WithSkillFailure));
     }
     let mut seen: Vec<u32> = Vec::new();
     for run in runs.iter().filter(|run| run.scorable) {
@@ -138,16 +192,19 @@ fn flags_of_case(table: &RunTable, runs: &[&Run], paired: &[&Run], with: &Ration
         }
         let name = table.variant(variant).to_owned();
         if rates.values().any(|rates| rates.len() > 1) {
-            flags.push(Flag::Flaky { variant: name.clone() });
+            let flag = Flag::Flaky { variant: name.clone() };
+            let rated = of_variant().filter(|run| run.objective.is_some()).count();
+            flags.push(RaisedFlag { runs: rated, ..raised(flag) });
         }
         let names: BTreeSet<&String> = of_variant().flat_map(|run| &run.critical_failures).collect();
         if !names.is_empty() {
-            flags.push(Flag::CriticalFailure { variant: name, names: names.into_iter().cloned().collect() });
+            let flag = Flag::CriticalFailure { variant: name, names: names.into_iter().cloned().collect() };
+            flags.push(RaisedFlag { runs: of_variant().count(), ..raised(flag) });
         }
     }
     let below: BTreeSet<&String> = paired.iter().flat_map(|run| &run.below_reference_floor).collect();
     if !below.is_empty() {
-        flags.push(Flag::BelowReferenceFloor { names: below.into_iter().cloned().collect() });
+        flags.push(raised(Flag::BelowReferenceFloor { names: below.into_iter().cloned().collect() }));
     }
     flags
 }

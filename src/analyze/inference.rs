@@ -16,8 +16,10 @@ use skill_lift_stats::{SignFlip, Thresholds, Verdict, Withheld, sign_flip, verdi
 
 use super::AnalysisOptions;
 use super::lift::{PairedBlock, PairedSummary};
+use super::one_arm::{self, OneArmCriterion};
 use super::pairing::{Diagnostics, Pairing, UnitMeans};
 use super::review::{ReviewItem, review_queue};
+use super::slices::{self, SliceContrasts};
 use super::table::{RunTable, WITH_SKILL};
 
 /// What inference counts.
@@ -54,6 +56,13 @@ impl UnitRates {
     /// With minus without.
     pub fn delta(&self) -> Rational {
         &self.with_skill - &self.without_skill
+    }
+
+    /// The mean of several, under a name; `None` without any.
+    pub fn mean_of(name: &str, members: &[&Self]) -> Option<Self> {
+        let with: Vec<Rational> = members.iter().map(|member| member.with_skill.clone()).collect();
+        let without: Vec<Rational> = members.iter().map(|member| member.without_skill.clone()).collect();
+        mean_rates(name, &with, &without)
     }
 }
 
@@ -188,6 +197,10 @@ pub struct Inference {
     pub by_model: Vec<ModelContrast>,
     /// Every case, in suite order.
     pub by_case: Vec<CaseContrast>,
+    /// What each slice of the cases says; `None` where nothing is known of the labels of cases.
+    pub slices: Option<SliceContrasts>,
+    /// The assertions that only one arm can satisfy, which the lift leaves out; `None` where nothing is known of them.
+    pub one_arm: Option<Vec<OneArmCriterion>>,
     /// Cases to look at, most important first.
     pub review_queue: Vec<ReviewItem>,
 }
@@ -203,6 +216,8 @@ impl Inference {
             unbalanced_models: false,
             by_model: Vec::new(),
             by_case: Vec::new(),
+            slices: None,
+            one_arm: None,
             review_queue: Vec::new(),
         }
     }
@@ -234,6 +249,7 @@ impl Inference {
             || by_case(table, pairing, &units, &options.thresholds),
         );
         let review_queue = review_queue(&by_case);
+        let slices = slices::contrasts(table, overall.unit, &by_case, &options.thresholds);
         Self {
             thresholds: options.thresholds.clone(),
             counts,
@@ -241,6 +257,8 @@ impl Inference {
             overall,
             by_model,
             by_case,
+            slices: Some(slices),
+            one_arm: Some(one_arm::criteria(table)),
             review_queue,
         }
     }
@@ -283,11 +301,7 @@ fn unit_rates(table: &RunTable, unit: Unit, units: &[UnitMeans]) -> Vec<UnitRate
     }
     grouped
         .into_iter()
-        .filter_map(|(name, members)| {
-            let with: Vec<Rational> = members.iter().map(|member| member.with_skill.clone()).collect();
-            let without: Vec<Rational> = members.iter().map(|member| member.without_skill.clone()).collect();
-            mean_rates(name, &with, &without)
-        })
+        .filter_map(|(name, members)| UnitRates::mean_of(name, &members.iter().collect::<Vec<_>>()))
         .collect()
 }
 
@@ -373,15 +387,12 @@ fn by_model(
 }
 
 fn by_case(table: &RunTable, pairing: &Pairing, units: &[UnitMeans], thresholds: &Thresholds) -> Vec<CaseContrast> {
-    let mut tests = within_case_tests(table);
+    let mut tests = within_case_tests(table, pairing);
     let mut strata: BTreeMap<u32, Vec<&UnitMeans>> = BTreeMap::new();
     for unit in units {
         strata.entry(unit.case).or_default().push(unit);
     }
-    let mut diagnostics: BTreeMap<u32, Diagnostics> = BTreeMap::new();
-    for pair in &pairing.pairs {
-        diagnostics.entry(pair.case).or_default().add(pair);
-    }
+    let mut diagnostics = pairing.diagnostics_by_case();
     let mut cases: Vec<CaseContrast> = table
         .cases
         .iter()
@@ -419,7 +430,7 @@ fn by_case(table: &RunTable, pairing: &Pairing, units: &[UnitMeans], thresholds:
     for run in table.runs.iter().filter(|run| run.scorable) {
         let arm = arms.iter().position(|arm| *arm == Some(run.order.variant));
         let has_skill = arm == Some(0);
-        if let (Some(arm), Some(rate)) = (arm, run.objective) {
+        if let (Some(arm), Some(rate)) = (arm, run.compared) {
             alone.entry(run.order.case).or_default()[arm].push(rate.value());
         }
         if let Some(case) = index.get(&run.order.case).and_then(|index| cases.get_mut(*index)) {
@@ -437,14 +448,16 @@ fn by_case(table: &RunTable, pairing: &Pairing, units: &[UnitMeans], thresholds:
     cases
 }
 
-/// For each case the exact label permutation of its scored runs. No pairing by repetition number is needed for it.
-fn within_case_tests(table: &RunTable) -> BTreeMap<u32, Result<PermutationTest, Withheld>> {
+/// For each case the exact label permutation of its scored runs, but for those of pairs that are unfit for inference. No
+/// pairing by repetition number is needed for it.
+fn within_case_tests(table: &RunTable, pairing: &Pairing) -> BTreeMap<u32, Result<PermutationTest, Withheld>> {
     type Arms = (Vec<Rational>, Vec<Rational>);
     let mut runs: BTreeMap<u32, BTreeMap<Option<u32>, Arms>> = BTreeMap::new();
     let with_skill = table.variant_position(WITH_SKILL);
     let without_skill = table.variant_position(table.baseline.variant());
-    for run in table.runs.iter().filter(|run| run.scorable) {
-        let Some(rate) = run.objective else {
+    let unfit = pairing.runs_unfit_for_inference();
+    for (index, run) in table.runs.iter().enumerate().filter(|(_, run)| run.scorable) {
+        let Some(rate) = run.compared.filter(|_| !unfit.contains(&index)) else {
             continue;
         };
         let arms = runs.entry(run.order.case).or_default().entry(run.order.model).or_default();

@@ -9,11 +9,14 @@ pub mod flags;
 pub mod forge;
 pub mod inference;
 pub mod lift;
+pub mod one_arm;
+pub mod oracles;
 pub mod pairing;
 pub mod reliability;
 pub mod review;
 pub mod sanity;
 pub mod skill_eval;
+pub mod slices;
 pub mod table;
 pub mod variants;
 
@@ -48,6 +51,12 @@ pub struct Analysis {
     pub edit: Option<Edit>,
     /// pass@k and pass^k.
     pub reliability: reliability::Reliability,
+    /// How strong the checks of each case are.
+    pub oracle_strength: Vec<oracles::OracleStrength>,
+    /// What judges say of hidden and of visible cases.
+    pub judged: Vec<oracles::Judged>,
+    /// Rates and lift of each slice.
+    pub slices: Vec<slices::SliceSummary>,
     /// Cases that need a look.
     pub case_flags: Vec<flags::CaseFlags>,
     /// What may be concluded.
@@ -88,7 +97,7 @@ impl Edit {
 /// # Errors
 /// When a frame lacks a column.
 pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) -> Result<Analysis, FrameError> {
-    let table = RunTable::read(&frames.runs, variants, options.baseline)?;
+    let table = RunTable::read(frames, variants, options.baseline)?;
     let pairing = pairing::Pairing::of(&table, Metric::ObjectivePassRate);
     let graded = pairing::Pairing::of(&table, Metric::GradedScore);
     let fit = pairing.fit_for_inference(&table);
@@ -110,6 +119,9 @@ pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) 
         variants: variants::by_variant(&table),
         by_model: variants::by_model(&table),
         reliability,
+        oracle_strength: oracles::oracle_strength(&table),
+        judged: oracles::by_visibility(&table),
+        slices: slices::summaries(&table, &pairing, &lift.overall),
         edit: Edit::of(&table),
         case_flags: flags::case_flags(&table, &pairing),
         lift,

@@ -1,7 +1,7 @@
 //! Exact pairing: the same case, model and repetition in both arms. Our own merge, so that every run that has no
 //! partner is named with a reason.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use skill_lift_contract::{BlockedReason, Metric};
 use skill_lift_stats::describe;
@@ -64,6 +64,20 @@ impl Diagnostics {
             }
         }
     }
+
+    /// Adds the counts of other pairs.
+    pub fn merge(&mut self, other: &Self) {
+        self.eligible += other.eligible;
+        self.blocked += other.blocked;
+        for (reason, count) in &other.reasons {
+            match self.reasons.get_mut(reason) {
+                Some(sum) => *sum += count,
+                None => {
+                    self.reasons.insert(reason.clone(), *count);
+                }
+            }
+        }
+    }
 }
 
 impl Pairing {
@@ -103,17 +117,26 @@ impl Pairing {
         Self { pairs }
     }
 
-    /// The pairs that inference may rest on, where those are fewer: a baseline that had the skill measures nothing, and
-    /// arms that were graded on different numbers of assertions are not the same measurement. `None` when all of them
-    /// are fit for it.
+    /// The pairs that inference may rest on, with the values that it compares, where those differ: a baseline that had
+    /// the skill measures nothing, arms whose checks were not observed alike or that were graded on different numbers of
+    /// assertions are not the same measurement, and what only one arm can satisfy is no comparison. `None` when nothing
+    /// differs.
     pub fn fit_for_inference(&self, table: &RunTable) -> Option<Self> {
-        let reason = |pair: &Pair| if pair.values.is_ok() { unfit(table, pair) } else { None };
-        self.pairs.iter().find_map(reason)?;
-        let fit = self.pairs.iter().map(|pair| match reason(pair) {
-            Some(reason) => Pair { values: Err(reason), ..pair.clone() },
+        let other = |pair: &Pair| if pair.values.is_ok() { values_for_inference(table, pair) } else { None };
+        if !self.pairs.iter().any(|pair| other(pair).is_some()) {
+            return None;
+        }
+        let fit = self.pairs.iter().map(|pair| match other(pair) {
+            Some(values) => Pair { values, ..pair.clone() },
             None => pair.clone(),
         });
         Some(Self { pairs: fit.collect() })
+    }
+
+    /// The runs of pairs that only inference leaves out.
+    pub fn runs_unfit_for_inference(&self) -> HashSet<usize> {
+        let unfit = |pair: &&Pair| pair.values.as_ref().is_err_and(BlockedReason::is_of_inference);
+        self.pairs.iter().filter(unfit).flat_map(|pair| [pair.with_skill, pair.without_skill]).flatten().collect()
     }
 
     /// The pairs that count.
@@ -126,6 +149,13 @@ impl Pairing {
         let mut diagnostics = Diagnostics::default();
         self.pairs.iter().filter(|pair| filter(pair)).for_each(|pair| diagnostics.add(pair));
         diagnostics
+    }
+
+    /// Counts over the pairs of each case.
+    pub fn diagnostics_by_case(&self) -> BTreeMap<u32, Diagnostics> {
+        let mut by_case: BTreeMap<u32, Diagnostics> = BTreeMap::new();
+        self.pairs.iter().for_each(|pair| by_case.entry(pair.case).or_default().add(pair));
+        by_case
     }
 
     /// Pairs of which one arm names a model and the other does not: they would have met without the label.
@@ -141,13 +171,25 @@ impl Pairing {
     }
 }
 
-fn unfit(table: &RunTable, pair: &Pair) -> Option<BlockedReason> {
+/// What inference makes of a pair that counts; `None` when it takes the values as they are.
+fn values_for_inference(table: &RunTable, pair: &Pair) -> Option<Result<PairValues, BlockedReason>> {
     let (with, without) = (&table.runs[pair.with_skill?], &table.runs[pair.without_skill?]);
+    if with.unobserved != without.unobserved {
+        return Some(Err(BlockedReason::AsymmetricEvidence));
+    }
     if without.contaminated {
-        return Some(BlockedReason::BaselineContaminated);
+        return Some(Err(BlockedReason::BaselineContaminated));
     }
     let counts = with.stored_verdicts.zip(without.stored_verdicts);
-    counts.filter(|(with, without)| with != without).map(|_| BlockedReason::AssertionCountDiffers)
+    if counts.is_some_and(|(with, without)| with != without) {
+        return Some(Err(BlockedReason::AssertionCountDiffers));
+    }
+    if with.compared == with.objective && without.compared == without.objective {
+        return None;
+    }
+    let values = with.compared.zip(without.compared);
+    let values = values.map(|(with, without)| PairValues { with_skill: with.value(), without_skill: without.value() });
+    Some(values.ok_or(BlockedReason::NoSharedCriteria))
 }
 
 fn compare(

@@ -7,7 +7,7 @@ use skill_lift_contract::BlockedReason;
 use skill_lift_stats::rational::{self, Rational};
 
 use super::inference::estimate;
-use super::pairing::Pairing;
+use super::pairing::{Pair, Pairing};
 use super::table::{Run, RunTable, WITH_SKILL};
 
 /// A kind of sign.
@@ -29,11 +29,13 @@ pub enum SanityKind {
     SkillNotLoaded,
     /// The arms were graded on different numbers of assertions.
     AssertionCountDiffers,
+    /// A check had its evidence in one arm and not in the other.
+    AsymmetricEvidence,
 }
 
 impl SanityKind {
     /// Every kind, in the order of reports.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::InfrastructureFailures,
         Self::ZeroScoredCells,
         Self::CandidateBelowBaseline,
@@ -42,6 +44,7 @@ impl SanityKind {
         Self::BaselineContaminated,
         Self::SkillNotLoaded,
         Self::AssertionCountDiffers,
+        Self::AsymmetricEvidence,
     ];
 
     /// The code in reports.
@@ -55,6 +58,7 @@ impl SanityKind {
             Self::BaselineContaminated => "baseline_contaminated",
             Self::SkillNotLoaded => "skill_not_loaded",
             Self::AssertionCountDiffers => "assertion_count_differs",
+            Self::AsymmetricEvidence => "asymmetric_evidence",
         }
     }
 }
@@ -99,9 +103,15 @@ impl Sanity {
             sanity.look_at_run(table, run);
         }
         for pair in &pairing.pairs {
-            if matches!(pair.values, Err(BlockedReason::AssertionCountDiffers)) {
-                let case = table.case_id(pair.case);
-                sanity.add(SanityKind::AssertionCountDiffers, || format!("{case}, repetition {}", pair.repetition));
+            match pair.values {
+                Err(BlockedReason::AssertionCountDiffers) => {
+                    let case = table.case_id(pair.case);
+                    sanity.add(SanityKind::AssertionCountDiffers, || format!("{case}, repetition {}", pair.repetition));
+                }
+                Err(BlockedReason::AsymmetricEvidence) => {
+                    sanity.add(SanityKind::AsymmetricEvidence, || unobserved_in_one_arm(table, pair));
+                }
+                _ => {}
             }
         }
         sanity.look_at_cells(table);
@@ -143,7 +153,7 @@ impl Sanity {
         let arms = [WITH_SKILL, table.baseline.variant()].map(|arm| table.variant_position(arm));
         let mut rates: BTreeMap<(u32, u32), Vec<Rational>> = BTreeMap::new();
         for run in table.runs.iter().filter(|run| run.scorable) {
-            let rate = run.objective.map(|rate| rate.value());
+            let rate = run.compared.map(|rate| rate.value());
             rates.entry((run.order.case, run.order.variant)).or_default().extend(rate);
         }
         for case in 0..table.cases.len() as u32 {
@@ -165,6 +175,20 @@ impl Sanity {
             }
         }
     }
+}
+
+/// The runs of a pair that lack evidence which the other run has, with the checks.
+fn unobserved_in_one_arm(table: &RunTable, pair: &Pair) -> String {
+    let runs: Vec<&Run> =
+        [pair.with_skill, pair.without_skill].into_iter().flatten().map(|run| &table.runs[run]).collect();
+    let names = |run: &Run| table.unobserved.get(run.unobserved).map(Vec::as_slice).unwrap_or_default();
+    let lacks = |run: &&Run| {
+        let others: BTreeSet<&String> =
+            runs.iter().filter(|other| other.order != run.order).flat_map(|run| names(run)).collect();
+        let missing: Vec<&str> = names(run).iter().filter(|name| !others.contains(name)).map(String::as_str).collect();
+        (!missing.is_empty()).then(|| format!("{} ({})", run.run_dir, missing.join(", ")))
+    };
+    runs.iter().filter_map(lacks).collect::<Vec<_>>().join("; ")
 }
 
 /// Whether a reason says that something is not there, not that something went wrong.

@@ -1,13 +1,20 @@
 //! The frame `runs` as typed rows, read once.
 
-use std::collections::BTreeSet;
+mod cases;
+mod one_arm;
+mod text_lists;
+
+use std::collections::{BTreeSet, HashMap};
 
 use polars::prelude::*;
 use skill_lift_stats::rational::{self, Rational};
 
 use crate::frame::schema::runs as column;
-use crate::frame::{FrameError, KeyOrder};
-use crate::suite::EvalIntent;
+use crate::frame::{FrameError, Frames, KeyOrder};
+
+pub use cases::CaseFacts;
+pub use one_arm::OneArmOutcome;
+use text_lists::{TextLists, texts};
 
 /// The skill's arm of the headline contrast.
 pub const WITH_SKILL: &str = "with_skill";
@@ -87,6 +94,10 @@ pub struct Run {
     pub efficiency: Option<PassRate>,
     /// Objective checks and judgements.
     pub combined: Option<PassRate>,
+    /// Judgements.
+    pub qualitative: Option<PassRate>,
+    /// The objective checks that both arms of the lift can satisfy: what inference compares.
+    pub compared: Option<PassRate>,
     /// Mean score of the soft checks, in ten-thousandths.
     pub graded_score_e4: Option<u32>,
     /// Critical checks that failed.
@@ -101,20 +112,27 @@ pub struct Run {
     pub effort: Option<String>,
     /// Directory below the runs root.
     pub run_dir: String,
+    /// Checks and judgements by oracle tier, in the order of [`column::TIERS`].
+    pub tiers: [TierCount; 3],
+    /// Judgements that were supplied.
+    pub judgements: u32,
+    /// Scores in 0..=1 of the soft ones among them.
+    pub soft_judge_scores: Vec<f64>,
+    /// Index into [`RunTable::unobserved`].
+    pub unobserved: usize,
 }
 
-/// One case.
-#[derive(Debug, Clone)]
-pub struct CaseFacts {
-    /// Its id.
-    pub id: String,
-    /// Its name for people, if it has one beside its id.
-    pub name: Option<String>,
-    /// Its family, if it declares one.
-    pub family: Option<String>,
-    /// What it is for.
-    pub eval_intent: EvalIntent,
+/// Checks of one oracle tier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TierCount {
+    /// Those that hold.
+    pub passed: u32,
+    /// All of them.
+    pub total: u32,
 }
+
+/// Lists of names with the order in which they were first seen.
+type IndexOfLists = HashMap<Vec<String>, usize>;
 
 /// All runs of a tree, in report order, with the lists that their positions point into.
 #[derive(Debug)]
@@ -129,26 +147,29 @@ pub struct RunTable {
     pub baseline: Baseline,
     /// The runs.
     pub runs: Vec<Run>,
+    /// What of their assertions only one arm of the lift can satisfy.
+    pub one_arm: Vec<OneArmOutcome>,
+    /// Lists of objective checks that both arms can satisfy and whose evidence is missing; the first one is empty.
+    pub unobserved: Vec<Vec<String>>,
 }
 
 impl RunTable {
-    /// Reads the frame.
+    /// Reads the frames.
     ///
     /// # Errors
     /// When a column is missing or of another type.
-    pub fn read(frame: &DataFrame, variants: &[String], baseline: Baseline) -> Result<Self, FrameError> {
+    pub fn read(frames: &Frames, variants: &[String], baseline: Baseline) -> Result<Self, FrameError> {
+        let frame = &frames.runs;
         let text = |name: &str| -> Result<StringChunked, PolarsError> { Ok(frame.column(name)?.str()?.clone()) };
         let number = |name: &str| -> Result<UInt32Chunked, PolarsError> { Ok(frame.column(name)?.u32()?.clone()) };
         let flag = |name: &str| -> Result<BooleanChunked, PolarsError> { Ok(frame.column(name)?.bool()?.clone()) };
-        let list = |name: &str| -> Result<ListChunked, PolarsError> { Ok(frame.column(name)?.list()?.clone()) };
+        let list = |name: &str| TextLists::of(frame, name);
         let rate = |passed: &str, total: &str| -> Result<_, PolarsError> { Ok((number(passed)?, number(total)?)) };
 
         let model = text(column::MODEL)?;
         let models: Vec<String> =
             model.iter().flatten().collect::<BTreeSet<_>>().into_iter().map(str::to_owned).collect();
-        let (case_id, family, intent) = (text(column::CASE_ID)?, text(column::FAMILY)?, text(column::EVAL_INTENT)?);
-        let case_name = text(column::CASE_NAME)?;
-        let case_position = number(column::CASE_POSITION)?;
+        let case_columns = cases::CaseColumns::of(frame)?;
         let variant_position = number(column::VARIANT_POSITION)?;
         let repetition = number(column::REPETITION)?;
         let (missing, valid) = (flag(column::MISSING_OUTPUT)?, flag(column::EXECUTION_VALID)?);
@@ -165,25 +186,17 @@ impl RunTable {
         let graded = number(column::GRADED_SCORE_E4)?;
         let (deferred, deferred_gates) = (number(column::DEFERRED_JUDGEMENTS)?, number(column::DEFERRED_GATES)?);
         let (effort, run_dir) = (text(column::EFFORT)?, text(column::RUN_DIR)?);
+        let tier = |at: usize| rate(column::ORACLE_PASSED[at], column::ORACLE_TOTAL[at]);
+        let tiers = [tier(0)?, tier(1)?, tier(2)?];
+        let (judgements, judge_scores) = (number(column::JUDGEMENTS)?, list(column::SOFT_JUDGE_SCORES)?);
+        let unobserved = list(column::UNOBSERVED_CHECKS)?;
 
         let mut cases: Vec<CaseFacts> = Vec::new();
+        // hardly any tree has more than a few of these lists
+        let mut unobserved_lists: IndexOfLists = HashMap::from([(Vec::new(), 0)]);
         let mut runs = Vec::with_capacity(frame.height());
         for row in 0..frame.height() {
-            let position = case_position.get(row).unwrap_or_default();
-            while cases.len() <= position as usize {
-                cases.push(CaseFacts {
-                    id: String::new(),
-                    name: None,
-                    family: None,
-                    eval_intent: EvalIntent::Capability,
-                });
-            }
-            if let Some(case) = cases.get_mut(position as usize).filter(|case| case.id.is_empty()) {
-                case.id = case_id.get(row).unwrap_or_default().to_owned();
-                case.name = case_name.get(row).map(str::to_owned);
-                case.family = family.get(row).map(str::to_owned);
-                case.eval_intent = intent.get(row).and_then(EvalIntent::from_word).unwrap_or(EvalIntent::Capability);
-            }
+            let position = case_columns.place(row, &mut cases);
             let vetoed = vetoed.get(row).unwrap_or_default();
             let counts = |(passed, total): &(UInt32Chunked, UInt32Chunked)| Some((passed.get(row)?, total.get(row)?));
             let pass_rate = |counts: Option<(u32, u32)>| {
@@ -191,6 +204,11 @@ impl RunTable {
             };
             let objective_counts = counts(&objective);
             let combined = objective_counts.zip(counts(&qualitative)).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
+            // a veto makes the objective rate zero even when nothing else counts
+            let objective = pass_rate(objective_counts).or_else(|| {
+                objective_counts.filter(|_| vetoed).map(|(passed, total)| PassRate { passed, total, vetoed })
+            });
+            let tier = |columns| counts(columns).map(|(passed, total)| TierCount { passed, total }).unwrap_or_default();
             runs.push(Run {
                 order: KeyOrder {
                     case: position,
@@ -209,13 +227,12 @@ impl RunTable {
                 skill_loaded: loaded.get(row),
                 incomplete_verdicts: incomplete.get(row).unwrap_or_default(),
                 stored_verdicts: stored_verdicts.get(row),
-                // a veto makes the objective rate zero even when nothing else counts
-                objective: pass_rate(objective_counts).or_else(|| {
-                    objective_counts.filter(|_| vetoed).map(|(passed, total)| PassRate { passed, total, vetoed })
-                }),
+                objective,
+                compared: objective,
                 process: pass_rate(counts(&process)),
                 efficiency: pass_rate(counts(&efficiency)),
                 combined: pass_rate(combined),
+                qualitative: pass_rate(counts(&qualitative)),
                 graded_score_e4: graded.get(row),
                 critical_failures: texts(&critical, row),
                 below_reference_floor: texts(&below, row),
@@ -223,9 +240,25 @@ impl RunTable {
                 deferred_judgements: deferred.get(row).unwrap_or_default(),
                 effort: effort.get(row).map(str::to_owned),
                 run_dir: run_dir.get(row).unwrap_or_default().to_owned(),
+                tiers: [tier(&tiers[0]), tier(&tiers[1]), tier(&tiers[2])],
+                judgements: judgements.get(row).unwrap_or_default(),
+                soft_judge_scores: texts(&judge_scores, row).iter().filter_map(|score| score.parse().ok()).collect(),
+                unobserved: {
+                    let next = unobserved_lists.len();
+                    *unobserved_lists.entry(texts(&unobserved, row)).or_insert(next)
+                },
             });
         }
-        Ok(Self { cases, models, variants: variants.to_vec(), baseline, runs })
+        let one_arm = match baseline {
+            Baseline::WithoutSkill => one_arm::read(&frames.one_arm)?,
+            // what a run without the skill cannot do, one with an earlier version of it can
+            Baseline::OldSkill => Vec::new(),
+        };
+        one_arm::take_out(&one_arm, &mut runs);
+        let mut unobserved: Vec<(Vec<String>, usize)> = unobserved_lists.into_iter().collect();
+        unobserved.sort_unstable_by_key(|(_, index)| *index);
+        let unobserved = unobserved.into_iter().map(|(names, _)| names).collect();
+        Ok(Self { cases, models, variants: variants.to_vec(), baseline, runs, one_arm, unobserved })
     }
 
     /// The id of a case.
@@ -264,11 +297,4 @@ impl RunTable {
         }
         strata
     }
-}
-
-fn texts(lists: &ListChunked, row: usize) -> Vec<String> {
-    let Some(series) = lists.get_as_series(row) else {
-        return Vec::new();
-    };
-    series.str().map(|texts| texts.iter().flatten().map(str::to_owned).collect()).unwrap_or_default()
 }

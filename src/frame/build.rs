@@ -1,27 +1,33 @@
-//! Building both frames while runs are graded, one run after the other.
+//! Building the frames while runs are graded, one run after the other.
 
 use polars::prelude::*;
+use skill_lift_text::python::float_repr;
 
 use super::FrameError;
+use super::one_arm::OneArmColumns;
 use super::schema::{assertions, runs};
 use crate::grade::stored::{RunFlag, StoredFacts};
 use crate::grade::{AssertionRow, DeferredJudgement, GradedRun, Rate};
+use crate::suite::one_arm::OneArm;
 use crate::suite::{Case, Severity};
 
-/// Both frames.
+/// The frames.
 #[derive(Debug, Clone)]
 pub struct Frames {
     /// One row a run, in report order.
     pub runs: DataFrame,
     /// One row a check of a run, in report order, if it was asked for.
     pub assertions: Option<DataFrame>,
+    /// One row an assertion of a scored run that only one arm of the lift can satisfy.
+    pub one_arm: DataFrame,
 }
 
 /// Collects runs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct FrameBuilder {
     runs: RunColumns,
     assertions: Option<AssertionColumns>,
+    one_arm: OneArmColumns,
 }
 
 #[derive(Debug, Default)]
@@ -62,6 +68,34 @@ struct RunColumns {
     deferred_judgements: Vec<u32>,
     deferred_gates: Vec<u32>,
     effort: Vec<Option<String>>,
+    tiers: TierColumns,
+    judgements: Vec<u32>,
+    soft_judge_scores: Vec<Vec<String>>,
+    unobserved_checks: Vec<Vec<String>>,
+}
+
+/// Counts of each oracle tier.
+#[derive(Debug, Default)]
+struct TierColumns {
+    passed: [Vec<u32>; 3],
+    total: [Vec<u32>; 3],
+}
+
+impl TierColumns {
+    fn push(&mut self, run: &GradedRun) {
+        for (at, tier) in runs::TIERS.into_iter().enumerate() {
+            let of_tier = || run.rows().filter(|row| row.oracle == tier);
+            self.total[at].push(narrow(of_tier().count()));
+            self.passed[at].push(narrow(of_tier().filter(|row| row.outcome.passed() == Some(true)).count()));
+        }
+    }
+
+    fn finish(self) -> impl Iterator<Item = Column> {
+        let columns = |names: [&'static str; 3], counts: [Vec<u32>; 3]| {
+            names.into_iter().zip(counts).map(|(name, counts)| Column::new(name.into(), counts))
+        };
+        columns(runs::ORACLE_PASSED, self.passed).chain(columns(runs::ORACLE_TOTAL, self.total))
+    }
 }
 
 #[derive(Debug, Default)]
@@ -93,16 +127,19 @@ struct AssertionColumns {
     reason: Vec<Option<String>>,
     score: Vec<Option<String>>,
     evidence: Vec<String>,
+    one_arm: Vec<Option<&'static str>>,
 }
 
 impl FrameBuilder {
-    /// A builder of both frames, or of the runs alone: rows of checks with their evidence take most of the memory.
+    /// A builder of all frames, or of those without a row for every check: these with their evidence take most of the
+    /// memory.
     pub fn new(with_assertions: bool) -> Self {
-        Self { runs: RunColumns::default(), assertions: with_assertions.then(AssertionColumns::default) }
+        Self { assertions: with_assertions.then(AssertionColumns::default), ..Self::default() }
     }
 
     /// Adds a run of a case.
     pub fn push(&mut self, run: &GradedRun, case: &Case) {
+        self.one_arm.push(run, self.runs.case_id.len());
         self.runs.push(run, case);
         let Some(assertions) = &mut self.assertions else {
             return;
@@ -121,7 +158,11 @@ impl FrameBuilder {
     /// # Errors
     /// When polars refuses the columns.
     pub fn finish(self) -> Result<Frames, FrameError> {
-        Ok(Frames { runs: self.runs.finish()?, assertions: self.assertions.map(AssertionColumns::finish).transpose()? })
+        Ok(Frames {
+            runs: self.runs.finish()?,
+            assertions: self.assertions.map(AssertionColumns::finish).transpose()?,
+            one_arm: self.one_arm.finish()?,
+        })
     }
 }
 
@@ -168,11 +209,16 @@ impl RunColumns {
         let gates = run.deferred.iter().filter(|judgement| judgement.severity != Severity::Soft).count();
         self.deferred_gates.push(narrow(gates));
         self.effort.push(run.effort.clone());
+        self.tiers.push(run);
+        self.judgements.push(narrow(run.qualitative.len()));
+        let soft = run.qualitative.iter().filter(|row| row.severity == Severity::Soft);
+        self.soft_judge_scores.push(soft.filter_map(AssertionRow::share).map(float_repr).collect());
+        self.unobserved_checks.push(run.unobserved_rows().map(|row| row.name.clone()).collect());
     }
 
     fn finish(self) -> Result<DataFrame, FrameError> {
         let height = self.case_id.len();
-        let columns = vec![
+        let mut columns = vec![
             Column::new(runs::CASE_ID.into(), self.case_id),
             Column::new(runs::CASE_NAME.into(), self.case_name),
             Column::new(runs::CASE_POSITION.into(), self.case_position),
@@ -213,7 +259,11 @@ impl RunColumns {
             Column::new(runs::DEFERRED_JUDGEMENTS.into(), self.deferred_judgements),
             Column::new(runs::DEFERRED_GATES.into(), self.deferred_gates),
             Column::new(runs::EFFORT.into(), self.effort),
+            Column::new(runs::JUDGEMENTS.into(), self.judgements),
+            text_lists(runs::SOFT_JUDGE_SCORES, &self.soft_judge_scores),
+            text_lists(runs::UNOBSERVED_CHECKS, &self.unobserved_checks),
         ];
+        columns.extend(self.tiers.finish());
         Ok(DataFrame::new(height, columns)?)
     }
 }
@@ -236,8 +286,9 @@ impl AssertionColumns {
         self.turn.push(row.turn.map(narrow));
         self.outcome.push(row.outcome.word());
         self.reason.push(row.outcome.reason().map(str::to_owned));
-        self.score.push(row.score.map(skill_lift_text::python::float_repr));
+        self.score.push(row.score.map(float_repr));
         self.evidence.push(row.evidence.clone());
+        self.one_arm.push(row.one_arm.map(OneArm::code));
     }
 
     fn push_pending(&mut self, run: &GradedRun, position: usize, judgement: &DeferredJudgement) {
@@ -251,6 +302,7 @@ impl AssertionColumns {
         self.reason.push(None);
         self.score.push(None);
         self.evidence.push(String::new());
+        self.one_arm.push(None);
     }
 
     fn finish(self) -> Result<DataFrame, FrameError> {
@@ -270,6 +322,7 @@ impl AssertionColumns {
             Column::new(assertions::REASON.into(), self.reason),
             Column::new(assertions::SCORE.into(), self.score),
             Column::new(assertions::EVIDENCE.into(), self.evidence),
+            Column::new(assertions::ONE_ARM.into(), self.one_arm),
         ];
         Ok(DataFrame::new(height, columns)?)
     }

@@ -1,10 +1,11 @@
-//! Graded runs as two polars frames, `runs` and `assertions`: a projection of the graded tree, never edited.
+//! Graded runs as polars frames, `runs`, `assertions` and `one_arm`: a projection of the graded tree, never edited.
 //!
 //! In: graded runs in report order. Out: [`Frames`], also as Parquet. The schema is in [`schema`], in one place.
 //! Frames hold integers, text and booleans, with nulls where nothing was measured; no rate is stored. Computes nothing.
 
 mod build;
 mod key_order;
+mod one_arm;
 mod parquet;
 pub mod schema;
 

@@ -5,6 +5,8 @@
 
 /// Columns of the frame `runs`, one row a run.
 pub mod runs {
+    use crate::suite::OracleTier;
+
     /// Case id.
     pub const CASE_ID: &str = "case_id";
     /// Name of the case for people, or null.
@@ -85,6 +87,18 @@ pub mod runs {
     pub const DEFERRED_GATES: &str = "deferred_gates";
     /// Effort setting of the model, or null.
     pub const EFFORT: &str = "effort";
+    /// Checks and judgements of each oracle tier that hold, whatever their severity; in the order of [`TIERS`].
+    pub const ORACLE_PASSED: [&str; 3] = ["oracle_passed_demo", "oracle_passed_live", "oracle_passed_strong"];
+    /// Checks and judgements of each oracle tier, whatever their severity.
+    pub const ORACLE_TOTAL: [&str; 3] = ["oracle_total_demo", "oracle_total_live", "oracle_total_strong"];
+    /// The oracle tiers, by name.
+    pub const TIERS: [OracleTier; 3] = [OracleTier::Demo, OracleTier::Live, OracleTier::Strong];
+    /// Judgements that were supplied.
+    pub const JUDGEMENTS: &str = "judgements";
+    /// Scores in 0..=1 of the soft ones among them, as a list of decimal texts.
+    pub const SOFT_JUDGE_SCORES: &str = "soft_judge_scores";
+    /// Gate and critical checks that both arms can satisfy and whose evidence is missing, as a list of names.
+    pub const UNOBSERVED_CHECKS: &str = "unobserved_checks";
 }
 
 /// Columns of the frame `assertions`, one row a check of a run. The first five name the run as in `runs`.
@@ -110,4 +124,23 @@ pub mod assertions {
     pub const SCORE: &str = "score";
     /// What was seen.
     pub const EVIDENCE: &str = "evidence";
+    /// Why only one arm of the lift can satisfy it, or null.
+    pub const ONE_ARM: &str = "one_arm";
+}
+
+/// Columns of the frame `one_arm`: one row an assertion that decides the pass rate of a scored run and that only one
+/// arm of the lift can satisfy.
+pub mod one_arm {
+    /// Row of the run in `runs`, from 0.
+    pub const RUN: &str = "run";
+    /// Label.
+    pub const NAME: &str = "name";
+    /// Assertion type.
+    pub const TYPE: &str = "type";
+    /// `critical` or `gate`.
+    pub const SEVERITY: &str = "severity";
+    /// Why only one arm can satisfy it.
+    pub const REASON: &str = "reason";
+    /// Whether it holds.
+    pub const PASSED: &str = "passed";
 }

@@ -13,7 +13,7 @@ use crate::analyze::benchmark_file::CheckedBenchmark;
 use crate::analyze::diagnosis::{ArmFacts, Diagnosis, Finding, Subject, WorkspaceFacts};
 use crate::analyze::sanity::{Sanity, SanityKind, Signs};
 use crate::analyze::{AnalysisOptions, analyze};
-use crate::report::RowWriter;
+use crate::report::{RowDetail, RowWriter};
 use crate::runs::claims::{self, ClaimsError};
 use crate::runs::index::shown_path;
 use crate::runs::workspace::{Layout, Workspace, WorkspaceOptions, read_verdicts};
@@ -179,6 +179,7 @@ fn facts(input: &Input, workspace: &Workspace, suite: &Suite) -> Result<(Workspa
         strict_evidence: false,
         evidence_characters: 0,
         frames: FrameChoice::Runs,
+        rows: RowDetail::default(),
         regrade: None,
         progress: None,
     };

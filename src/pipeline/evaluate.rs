@@ -17,7 +17,7 @@ use crate::grade::stored::StoredTree;
 use crate::grade::{GradeOptions, GradedRun, GradedWith, RunView, Tree, TreeError, grade_tree};
 use crate::judge::task::prompt_of;
 use crate::judge::{JudgeResultsError, Verdicts};
-use crate::report::{RowWriter, TaskContext, grading_file, judge_tasks, row};
+use crate::report::{RowDetail, RowWriter, TaskContext, grading_file, judge_tasks, row};
 use crate::runs::{IndexOptions, LayoutError, OnDuplicate, RunIndex, RunWarning, WarningCode};
 use crate::suite::{Case, Split, Suite};
 
@@ -79,6 +79,8 @@ impl FrameChoice {
 pub struct Products {
     /// Frames for analyses.
     pub frames: FrameChoice,
+    /// How much of a run the rows have.
+    pub rows: RowDetail,
     /// A file of the judgements that were not supplied.
     pub judge_tasks: bool,
     /// A `grading.json` for each run directory.
@@ -229,7 +231,7 @@ impl<'a> Projector<'a> {
     fn project(&self, run: &GradedRun, view: RunView<'_>) -> io::Result<Projected> {
         let case = self.cases[run.case];
         let mut projected = Projected {
-            row: row::format(run, case, &(self.shown)(&run.path), view.metadata)?,
+            row: row::format(run, case, &(self.shown)(&run.path), self.request.products.rows.metadata(view.metadata))?,
             tasks: Vec::new(),
             grading_file: None,
         };

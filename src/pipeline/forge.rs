@@ -6,6 +6,7 @@ use std::path::Path;
 use super::evaluate::FrameChoice;
 use super::workspace::{TreeCases, WorkspaceRequest, cases_of_tree, grade_workspace};
 use crate::analyze::forge::{Arm, EvalDescription, EvalId, ForgeIteration, ForgeRun, Unfinished};
+use crate::report::RowDetail;
 use crate::runs::forge::{eval_digits, iteration_digits};
 use crate::runs::workspace::{EvalDirectory, Workspace};
 use crate::runs::{LayoutError, RunWarning};
@@ -77,6 +78,7 @@ pub fn read_forge(workspace: &Workspace, unfinished: Unfinished) -> Result<Forge
         strict_evidence: false,
         evidence_characters: EVIDENCE_CHARACTERS,
         frames: FrameChoice::Nothing,
+        rows: RowDetail::default(),
         regrade: None,
         progress: None,
     };

@@ -11,8 +11,8 @@ use super::workspace::{WorkspaceRequest, evaluate_workspace};
 use crate::analyze::diff::{CaseText, RateRule, Side, SideOrigin};
 use crate::analyze::table::Baseline;
 use crate::analyze::{AnalysisOptions, analyze};
-use crate::report::RowWriter;
 use crate::report::words::flag_text;
+use crate::report::{RowDetail, RowWriter};
 use crate::runs::claims::{ClaimForm, ClaimedFlag, ClaimedRun, Claims, read_report_row};
 use crate::suite::{Case, Dialect, Suite};
 
@@ -67,7 +67,7 @@ pub fn graded_side(
         frames.map(|frames| analyze(&frames, &variants, &AnalysisOptions { baseline, ..AnalysisOptions::default() }));
     let flags = analysis.transpose()?.map(|analysis| {
         let cases = analysis.case_flags.iter();
-        let flags = cases.flat_map(|case| case.flags.iter().map(|flag| (&case.case_id, flag_text(flag))));
+        let flags = cases.flat_map(|case| case.flags.iter().map(|raised| (&case.case_id, flag_text(&raised.flag))));
         flags.map(|(case, flag)| ClaimedFlag { case: case.clone(), flag }).collect()
     });
     let claims = Claims {
@@ -92,7 +92,8 @@ pub fn graded_side(
 }
 
 /// What is made beside the rows: the flags of the cases come from the frame of runs.
-pub const SIDE_PRODUCTS: Products = Products { frames: FrameChoice::Runs, judge_tasks: false, grading_files: false };
+pub const SIDE_PRODUCTS: Products =
+    Products { frames: FrameChoice::Runs, rows: RowDetail::Full, judge_tasks: false, grading_files: false };
 
 /// The conditions under which a tree was graded, as a report of it would state them.
 fn conditions(

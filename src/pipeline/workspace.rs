@@ -10,7 +10,7 @@ use skill_lift_text::python;
 use super::evaluate::{Collector, Evaluated, EvaluationError, FrameChoice, Projected};
 use crate::grade::stored::{RegradeEvidence, StoredSubject, grade_stored};
 use crate::grade::{GradeOptions, GradedRun, GradedWith};
-use crate::report::{RowWriter, row};
+use crate::report::{RowDetail, RowWriter, row};
 use crate::runs::sidecar::Metadata;
 use crate::runs::workspace::{EvalDirectory, StoredRun, Unit, Workspace, answer};
 use crate::runs::{LayoutError, Role, RunWarning, WarningCode};
@@ -137,6 +137,8 @@ pub struct WorkspaceRequest<'a> {
     pub evidence_characters: usize,
     /// Which frames are made.
     pub frames: FrameChoice,
+    /// How much of a run the rows have.
+    pub rows: RowDetail,
     /// Compares stored verdicts with what the checks find that need no judge.
     pub regrade: Option<&'a GradeOptions>,
     /// Called with the number of units that are done, and of all units.
@@ -347,6 +349,6 @@ fn regrade_evidence<'a>(
 fn project(request: &WorkspaceRequest<'_>, run: &GradedRun) -> io::Result<Projected> {
     let case = request.cases.cases[run.case];
     let shown = request.workspace.shown_path_below(&run.path);
-    let row = row::format(run, case, &shown, Metadata::Empty)?;
+    let row = row::format(run, case, &shown, request.rows.metadata(Metadata::Empty))?;
     Ok(Projected { row, tasks: Vec::new(), grading_file: None })
 }
