@@ -19,7 +19,7 @@ use crate::analyze::table::RunTable;
 use crate::analyze::{Analysis, AnalysisOptions, analyze};
 use crate::grade::stored::StoredTree;
 use crate::pipeline::{FrameChoice, Products};
-use crate::report::{Provenance, RowSpool, StoredSource, SummaryView, render, write_benchmark};
+use crate::report::{Provenance, RowDetail, RowSpool, StoredSource, SummaryView, render, write_benchmark};
 use crate::runs::claims::Contradiction;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -28,6 +28,14 @@ enum Format {
     Json,
     /// The summary for people.
     Table,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ResultsChoice {
+    /// Everything.
+    Full,
+    /// Everything but `metadata`.
+    Slim,
 }
 
 /// Grades saved runs, pairs the runs with and without the skill, and reports the lift.
@@ -46,6 +54,9 @@ pub struct BenchmarkArguments {
     /// What goes to standard output. Default: a table on a terminal or beside --out, else JSON.
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<Format>,
+    /// What the rows of the report hold: all of it, or all but the metadata of the runs, which is passed through.
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "full")]
+    results: ResultsChoice,
     /// Also write the graded runs as Parquet files into this folder.
     #[arg(long, value_name = "DIR")]
     frames: Option<PathBuf>,
@@ -65,7 +76,11 @@ impl BenchmarkArguments {
     fn report(&self) -> Result<(), ExitCode> {
         let thresholds = self.summary.thresholds()?;
         let frames = if self.frames.is_some() { FrameChoice::RunsAndAssertions } else { FrameChoice::Runs };
-        let products = Products { frames, ..Products::default() };
+        let rows = match self.results {
+            ResultsChoice::Full => RowDetail::Full,
+            ResultsChoice::Slim => RowDetail::Slim,
+        };
+        let products = Products { frames, rows, ..Products::default() };
         let aside = |_: &_| RowSpool::aside().map_err(|error| fail(&error.to_string()));
         let Graded { evaluated, rows, variants, input, head, mut provenance } = self.common.grade(products, aside)?;
         if !self.common.quiet {
@@ -78,6 +93,9 @@ impl BenchmarkArguments {
         }
         if thresholds.min_lift() != defaults.min_lift() {
             provenance.options.insert("min-lift", json!(self.summary.min_lift));
+        }
+        if self.results == ResultsChoice::Slim {
+            provenance.options.insert("results", json!("slim"));
         }
         let stored = evaluated.stored;
         let Some(frames) = evaluated.frames else {

@@ -253,6 +253,7 @@ impl Common {
                     strict_evidence: self.evidence == EvidenceChoice::Strict,
                     evidence_characters: grade.evidence_characters,
                     frames: products.frames,
+                    rows: products.rows,
                     regrade: self.regrade.then_some(&grade),
                     progress: Some(&progress),
                 };

@@ -12,9 +12,8 @@ use super::compat::{Pairing, Significance, significance};
 use super::ordered::Ordered;
 use super::spool::RowSpool;
 use super::stored_json::{StoredBlock, StoredSource};
-use super::{inference_json, reliability_json, words};
+use super::{flags_json, inference_json, oracles_json, reliability_json, slices_json};
 use crate::analyze::Analysis;
-use crate::analyze::flags::CaseFlags;
 use crate::analyze::lift::{PairedBlock, PairedSummary};
 use crate::analyze::pairing::{Diagnostics, RoundedMeans, UnitMeans};
 use crate::analyze::table::{Baseline, RunTable, WITH_SKILL};
@@ -32,9 +31,6 @@ const BLOCKS_MISSING: &[&str] = &[
     "summary.*.telemetry_availability",
     "summary.*.median_elapsed_ms",
     "summary.*.median_total_tokens",
-    "oracle_strength",
-    "qualitative_by_visibility",
-    "slice_summary",
     "ablation_regressions",
     "cost_summary",
 ];
@@ -326,27 +322,6 @@ fn model_analysis(summary: &PairedSummary) -> ModelAnalysis {
     }
 }
 
-#[derive(Serialize)]
-struct FlaggedCase<'a> {
-    case_id: &'a str,
-    flags: Vec<String>,
-    with_skill: f64,
-    without_skill: f64,
-    pairing: Pairing<'a>,
-    eval_intent: crate::suite::EvalIntent,
-}
-
-fn flagged(case: &CaseFlags) -> FlaggedCase<'_> {
-    FlaggedCase {
-        case_id: &case.case_id,
-        flags: case.flags.iter().map(words::flag_text).collect(),
-        with_skill: rational::to_f64(&case.with_skill),
-        without_skill: rational::to_f64(&case.without_skill),
-        pairing: (&case.pairing).into(),
-        eval_intent: case.eval_intent,
-    }
-}
-
 /// Writes members of an object one after the other.
 struct Members<'w, W> {
     writer: &'w mut W,
@@ -409,6 +384,8 @@ pub fn write_benchmark(
     members.member("summary", &variant_blocks(&analysis.variants))?;
     members.member("by_model", &Ordered(by_model.collect()))?;
     let table = &analysis.table;
+    members.member("oracle_strength", &oracles_json::strength(table, &analysis.oracle_strength))?;
+    members.member("qualitative_by_visibility", &oracles_json::by_visibility(&analysis.judged))?;
     members.member("paired_summary", &paired_summary(table, table.baseline, &analysis.lift, &diagnostics))?;
     if let Some(edit) = &analysis.edit {
         let diagnostics = edit.pairing.diagnostics(|_| true);
@@ -417,7 +394,8 @@ pub fn write_benchmark(
     }
     members.member("reliability", &reliability_json::block(&analysis.reliability))?;
     members.member("model_analysis", &model_analysis(&analysis.lift))?;
-    members.member("case_flags", &analysis.case_flags.iter().map(flagged).collect::<Vec<_>>())?;
+    members.member("slice_summary", &slices_json::summary(table, &analysis.slices, analysis.lift.overall.delta()))?;
+    members.member("case_flags", &flags_json::block(&analysis.case_flags))?;
     members.rows(rows)?;
     if let Some(source) = stored {
         members.member("stored_verdicts", &StoredBlock::of(source, WITH_SKILL, table.baseline.variant()))?;

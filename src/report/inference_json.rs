@@ -4,6 +4,8 @@ use serde::Serialize;
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::{SignFlip, Withheld};
 
+use super::one_arm_json::{self, CriterionBlock};
+use super::slices_json::{self, SliceBlock};
 use super::words;
 use crate::analyze::inference::{CaseContrast, Contrast, Inference, ModelContrast, UnitRates};
 use crate::analyze::review::ReviewReason;
@@ -20,6 +22,10 @@ pub(super) struct InferenceBlock {
     overall: Overall,
     by_model: Vec<ModelBlock>,
     by_case: Vec<CaseBlock>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slices: Option<Vec<SliceBlock>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    one_arm_criteria: Option<Vec<CriterionBlock>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sanity: Option<SanityBlock>,
     multiplicity: Multiplicity,
@@ -60,15 +66,15 @@ struct CaseTest {
 }
 
 #[derive(Serialize)]
-struct Interval {
-    method: &'static str,
-    unit: &'static str,
-    n: usize,
-    confidence: f64,
-    lower: Option<f64>,
-    upper: Option<f64>,
+pub(super) struct Interval {
+    pub(super) method: &'static str,
+    pub(super) unit: &'static str,
+    pub(super) n: usize,
+    pub(super) confidence: f64,
+    pub(super) lower: Option<f64>,
+    pub(super) upper: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'static str>,
+    pub(super) reason: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -168,6 +174,8 @@ struct WithinCaseTest {
 struct Multiplicity {
     models: Family,
     cases: Family,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slices: Option<SliceFamily>,
 }
 
 #[derive(Serialize)]
@@ -175,6 +183,15 @@ struct Family {
     method: &'static str,
     tests: usize,
     untested: usize,
+}
+
+#[derive(Serialize)]
+struct SliceFamily {
+    method: &'static str,
+    tests: usize,
+    untested: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    axes_left_out: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -371,6 +388,11 @@ pub(super) fn block(
             })
             .collect(),
         by_case: inference.by_case.iter().map(case_block).collect(),
+        slices: inference
+            .slices
+            .as_ref()
+            .map(|slices| slices_json::contrasts(&slices.slices, overall.unit, confidence)),
+        one_arm_criteria: inference.one_arm.as_ref().map(|criteria| one_arm_json::block(criteria)),
         sanity: sanity.map(sanity_block),
         multiplicity: Multiplicity {
             models: Family { method: "holm", tests, untested: inference.by_model.len() - tests },
@@ -379,6 +401,15 @@ pub(super) fn block(
                 tests: case_tests,
                 untested: inference.by_case.len() - case_tests,
             },
+            slices: inference.slices.as_ref().map(|slices| {
+                let tests = slices.slices.iter().filter(|slice| slice.p_bh.is_some()).count();
+                SliceFamily {
+                    method: "benjamini-hochberg",
+                    tests,
+                    untested: slices.slices.len() - tests,
+                    axes_left_out: slices.left_out.iter().map(|axis| axis.key()).collect(),
+                }
+            }),
         },
         review_queue: inference
             .review_queue

@@ -245,6 +245,23 @@ impl Serialize for Text<'_> {
     }
 }
 
+/// How much of a run a row has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RowDetail {
+    /// Everything.
+    #[default]
+    Full,
+    /// Everything but the metadata that is passed through.
+    Slim,
+}
+
+impl RowDetail {
+    /// The metadata, if the row has it.
+    pub fn metadata(self, metadata: Metadata<'_>) -> Option<Metadata<'_>> {
+        (self == Self::Full).then_some(metadata)
+    }
+}
+
 /// Bytes of a row with the metadata of a run that was measured in detail.
 const USUAL_BYTES: usize = 16 << 10;
 
@@ -253,11 +270,11 @@ const DEPTH: usize = 2;
 
 /// The row of a run as it stands in the report, without the comma and the line break before it.
 ///
-/// `run_base` is the run directory as the user would type it; `metadata` is passed through as it was read.
+/// `run_base` is the run directory as the user would type it; `metadata` is passed through as it was read, if it is wanted.
 ///
 /// # Errors
 /// Never in practice: the bytes go to memory.
-pub fn format(run: &GradedRun, case: &Case, run_base: &str, metadata: Metadata<'_>) -> io::Result<Vec<u8>> {
+pub fn format(run: &GradedRun, case: &Case, run_base: &str, metadata: Option<Metadata<'_>>) -> io::Result<Vec<u8>> {
     let tally = &run.tally;
     let vetoed = tally.is_vetoed();
     let rated = !run.has_no_rates();
@@ -331,9 +348,13 @@ pub fn format(run: &GradedRun, case: &Case, run_base: &str, metadata: Metadata<'
     };
     let mut bytes = Vec::with_capacity(USUAL_BYTES);
     write::pretty(&mut bytes, &row, DEPTH)?;
-    reopen(&mut bytes, DEPTH)?;
-    bytes.extend_from_slice(b"\"metadata\": ");
-    metadata.write_pretty(&mut bytes, DEPTH + 1)?;
+    if let Some(metadata) = metadata {
+        reopen(&mut bytes, DEPTH)?;
+        bytes.extend_from_slice(b"\"metadata\": ");
+        metadata.write_pretty(&mut bytes, DEPTH + 1)?;
+    } else {
+        take_end_off(&mut bytes, DEPTH);
+    }
     let opening = bytes.len();
     write::pretty(&mut bytes, &end, DEPTH)?;
     // the members of the second object go on where the first one was reopened
@@ -343,8 +364,12 @@ pub fn format(run: &GradedRun, case: &Case, run_base: &str, metadata: Metadata<'
 
 /// Takes the end off a filled object that stands `depth` levels deep, so that one more member can follow.
 fn reopen(bytes: &mut Vec<u8>, depth: usize) -> io::Result<()> {
-    let closing = "\n".len() + 2 * depth + "}".len();
-    bytes.truncate(bytes.len() - closing);
+    take_end_off(bytes, depth);
     bytes.push(b',');
     write::new_line(bytes, depth + 1)
+}
+
+fn take_end_off(bytes: &mut Vec<u8>, depth: usize) {
+    let closing = "\n".len() + 2 * depth + "}".len();
+    bytes.truncate(bytes.len() - closing);
 }

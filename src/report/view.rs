@@ -11,6 +11,7 @@ use super::numbers;
 use super::words::{self, Headline, Tone};
 use crate::analyze::Analysis;
 use crate::analyze::inference::{CaseClass, CaseContrast, Inference, Unit, UnitRates};
+use crate::analyze::one_arm::{OneArmCriterion, Outcomes};
 use crate::analyze::review::ReviewReason;
 use crate::analyze::table::{RunTable, WITH_SKILL};
 use crate::grade::stored::StoredTree;
@@ -416,5 +417,26 @@ fn notes(analysis: &Analysis) -> Vec<String> {
         notes.push(format!("{} {verb} for a judge; {gates}.", numbers::counted(deferred as usize, "check", "checks")));
     }
     notes.extend(unscored(table));
+    notes.extend(one_arm(analysis.inference.one_arm.as_deref().unwrap_or_default()));
     notes
+}
+
+/// Criteria that a note names.
+const CRITERIA_SHOWN: usize = 3;
+
+/// What the lift leaves out because only one arm can satisfy it.
+fn one_arm(criteria: &[OneArmCriterion]) -> Option<String> {
+    let shown = criteria.iter().take(CRITERIA_SHOWN).map(|criterion| {
+        let counts =
+            |Outcomes { passed, total }: Outcomes| format!("{} of {}", numbers::count(passed), numbers::count(total));
+        let OneArmCriterion { name, with_skill, without_skill, .. } = criterion;
+        format!("{name} ({} with the skill, {} without)", counts(*with_skill), counts(*without_skill))
+    });
+    let mut shown: Vec<String> = shown.collect();
+    if criteria.len() > CRITERIA_SHOWN {
+        shown.push(format!("{} more", numbers::count(criteria.len() - CRITERIA_SHOWN)));
+    }
+    let pronoun = if criteria.len() == 1 { "it" } else { "them" };
+    let text = format!("Not in the lift, since only one arm can satisfy {pronoun}: {}.", shown.join(", "));
+    (!criteria.is_empty()).then_some(text)
 }

@@ -31,6 +31,8 @@ pub fn blocked_reason(code: &str) -> String {
         "invalid_run_number" => "the run number is not positive".to_owned(),
         "effort_mismatch" => "the arms ran with different effort".to_owned(),
         "missing_old_skill" => "the run with the old skill is missing".to_owned(),
+        "asymmetric_evidence" => "a check had its evidence in one arm only".to_owned(),
+        "no_shared_criteria" => "only one arm can satisfy the checks".to_owned(),
         "baseline_contaminated" => "the run without the skill had it".to_owned(),
         "assertion_count_differs" => "the arms were graded on different numbers of assertions".to_owned(),
         other => other.replace('_', " "),

@@ -1,6 +1,7 @@
 //! What users see: one binary, a module for each command or journey.
 
 mod bad_input;
+mod benchmark_blocks;
 mod claims;
 mod conformance_assertions;
 mod conformance_pairs;
@@ -25,6 +26,7 @@ mod suites_of_others;
 mod summary;
 mod support;
 mod verdicts_of_others;
+mod what_is_compared;
 mod workspace_identity;
 mod workspaces;
 mod workspaces_recorded;

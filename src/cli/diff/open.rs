@@ -151,6 +151,7 @@ impl OpenArguments {
                     strict_evidence: false,
                     evidence_characters: grade.evidence_characters,
                     frames: SIDE_PRODUCTS.frames,
+                    rows: SIDE_PRODUCTS.rows,
                     regrade: None,
                     progress: None,
                 },
