@@ -112,7 +112,7 @@ fn family(bencher: Bencher, name: &str) {
 fn pairing(bencher: Bencher) {
     let (suite, runs) = demo();
     let frames = graded(&suite, &runs, FrameChoice::Runs).expect("frames");
-    let table = RunTable::read(&frames.runs, &suite.variants, Baseline::default()).expect("a table");
+    let table = RunTable::read(&frames, &suite.variants, Baseline::default()).expect("a table");
     bencher.bench(|| Pairing::of(&table, Metric::ObjectivePassRate));
 }
 

@@ -15,6 +15,7 @@ pub mod review;
 pub mod sanity;
 pub mod skill_eval;
 pub mod table;
+pub mod telemetry;
 pub mod variants;
 
 use skill_lift_contract::Metric;
@@ -48,6 +49,8 @@ pub struct Analysis {
     pub edit: Option<Edit>,
     /// pass@k and pass^k.
     pub reliability: reliability::Reliability,
+    /// What all runs cost.
+    pub cost: telemetry::CostSummary,
     /// Cases that need a look.
     pub case_flags: Vec<flags::CaseFlags>,
     /// What may be concluded.
@@ -88,7 +91,7 @@ impl Edit {
 /// # Errors
 /// When a frame lacks a column.
 pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) -> Result<Analysis, FrameError> {
-    let table = RunTable::read(&frames.runs, variants, options.baseline)?;
+    let table = RunTable::read(frames, variants, options.baseline)?;
     let pairing = pairing::Pairing::of(&table, Metric::ObjectivePassRate);
     let graded = pairing::Pairing::of(&table, Metric::GradedScore);
     let fit = pairing.fit_for_inference(&table);
@@ -111,6 +114,7 @@ pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) 
         by_model: variants::by_model(&table),
         reliability,
         edit: Edit::of(&table),
+        cost: telemetry::CostSummary::of(&table, &pairing),
         case_flags: flags::case_flags(&table, &pairing),
         lift,
         inference,

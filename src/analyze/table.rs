@@ -1,12 +1,13 @@
 //! The frame `runs` as typed rows, read once.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use polars::prelude::*;
 use skill_lift_stats::rational::{self, Rational};
 
 use crate::frame::schema::runs as column;
-use crate::frame::{FrameError, KeyOrder};
+use crate::frame::{FrameError, Frames, KeyOrder, UsedByRun};
 use crate::suite::EvalIntent;
 
 /// The skill's arm of the headline contrast.
@@ -129,14 +130,17 @@ pub struct RunTable {
     pub baseline: Baseline,
     /// The runs.
     pub runs: Vec<Run>,
+    /// What each of them used.
+    pub telemetry: Arc<Vec<UsedByRun>>,
 }
 
 impl RunTable {
-    /// Reads the frame.
+    /// Reads the frames.
     ///
     /// # Errors
     /// When a column is missing or of another type.
-    pub fn read(frame: &DataFrame, variants: &[String], baseline: Baseline) -> Result<Self, FrameError> {
+    pub fn read(frames: &Frames, variants: &[String], baseline: Baseline) -> Result<Self, FrameError> {
+        let frame = &frames.runs;
         let text = |name: &str| -> Result<StringChunked, PolarsError> { Ok(frame.column(name)?.str()?.clone()) };
         let number = |name: &str| -> Result<UInt32Chunked, PolarsError> { Ok(frame.column(name)?.u32()?.clone()) };
         let flag = |name: &str| -> Result<BooleanChunked, PolarsError> { Ok(frame.column(name)?.bool()?.clone()) };
@@ -225,7 +229,8 @@ impl RunTable {
                 run_dir: run_dir.get(row).unwrap_or_default().to_owned(),
             });
         }
-        Ok(Self { cases, models, variants: variants.to_vec(), baseline, runs })
+        let telemetry = Arc::clone(&frames.telemetry);
+        Ok(Self { cases, models, variants: variants.to_vec(), baseline, runs, telemetry })
     }
 
     /// The id of a case.

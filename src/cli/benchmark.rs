@@ -19,7 +19,7 @@ use crate::analyze::table::RunTable;
 use crate::analyze::{Analysis, AnalysisOptions, analyze};
 use crate::grade::stored::StoredTree;
 use crate::pipeline::{FrameChoice, Products};
-use crate::report::{Provenance, RowSpool, StoredSource, SummaryView, render, write_benchmark};
+use crate::report::{Provenance, RowSpool, Sources, StoredSource, SummaryView, render, write_benchmark};
 use crate::runs::claims::Contradiction;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -67,7 +67,8 @@ impl BenchmarkArguments {
         let frames = if self.frames.is_some() { FrameChoice::RunsAndAssertions } else { FrameChoice::Runs };
         let products = Products { frames, ..Products::default() };
         let aside = |_: &_| RowSpool::aside().map_err(|error| fail(&error.to_string()));
-        let Graded { evaluated, rows, variants, input, head, mut provenance } = self.common.grade(products, aside)?;
+        let Graded { evaluated, rows, variants, input, head, judge_spend, mut provenance } =
+            self.common.grade(products, aside)?;
         if !self.common.quiet {
             warn_if_nothing_graded(&evaluated, self.common.runs());
         }
@@ -102,7 +103,8 @@ impl BenchmarkArguments {
 
         let write = |mut writer: &mut dyn io::Write| {
             let stored = stored.as_ref().map(|tree| StoredSource { tree, benchmark_file: benchmark_file.as_ref() });
-            write_benchmark(&mut writer, &head, &analysis, rows, stored, &provenance)
+            let sources = Sources { head: &head, analysis: &analysis, stored, judge_spend: judge_spend.as_ref() };
+            write_benchmark(&mut writer, sources, rows, &provenance)
         };
         let on_terminal = io::stdout().is_terminal();
         let json_to_stdout = match (self.format, self.common.out.is_some()) {

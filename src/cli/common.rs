@@ -16,7 +16,7 @@ use super::limits::LimitArguments;
 use super::output::{Color, fail, message_style, usage};
 use super::warnings::{fail_each, fail_layout, print_verdict_warnings, print_warnings};
 use crate::grade::GradeOptions;
-use crate::judge::Verdicts;
+use crate::judge::{JudgeSpend, Verdicts};
 use crate::pipeline::{
     Evaluated, Input, Products, Request, RunsSource, TreeCases, WorkspaceRequest, evaluate, evaluate_workspace,
     variants_of, workspace_cases,
@@ -155,6 +155,8 @@ pub struct Graded<R> {
     pub input: Input,
     /// Top of the report.
     pub head: ReportHead,
+    /// What judging cost, if verdicts were given.
+    pub judge_spend: Option<JudgeSpend>,
     /// Where it comes from; options of the command can be added.
     pub provenance: Provenance,
 }
@@ -281,7 +283,8 @@ impl Common {
             incomplete_judge_results: verdicts.incomplete().len(),
             blocks_missing: &[],
         };
-        Ok(Graded { evaluated, rows, variants, input, head, provenance })
+        let judge_spend = (!verdicts.is_empty()).then(|| verdicts.spend().clone());
+        Ok(Graded { evaluated, rows, variants, input, head, judge_spend, provenance })
     }
 
     /// What the user named.

@@ -1,9 +1,12 @@
 //! Building both frames while runs are graded, one run after the other.
 
+use std::sync::Arc;
+
 use polars::prelude::*;
 
 use super::FrameError;
 use super::schema::{assertions, runs};
+use super::telemetry::{TelemetryRows, UsedByRun, telemetry_columns};
 use crate::grade::stored::{RunFlag, StoredFacts};
 use crate::grade::{AssertionRow, DeferredJudgement, GradedRun, Rate};
 use crate::suite::{Case, Severity};
@@ -15,6 +18,8 @@ pub struct Frames {
     pub runs: DataFrame,
     /// One row a check of a run, in report order, if it was asked for.
     pub assertions: Option<DataFrame>,
+    /// What each run used, in report order. Measurements stay typed: each has its reason and its basis.
+    pub telemetry: Arc<Vec<UsedByRun>>,
 }
 
 /// Collects runs.
@@ -22,6 +27,7 @@ pub struct Frames {
 pub struct FrameBuilder {
     runs: RunColumns,
     assertions: Option<AssertionColumns>,
+    telemetry: TelemetryRows,
 }
 
 #[derive(Debug, Default)]
@@ -98,12 +104,17 @@ struct AssertionColumns {
 impl FrameBuilder {
     /// A builder of both frames, or of the runs alone: rows of checks with their evidence take most of the memory.
     pub fn new(with_assertions: bool) -> Self {
-        Self { runs: RunColumns::default(), assertions: with_assertions.then(AssertionColumns::default) }
+        Self {
+            runs: RunColumns::default(),
+            assertions: with_assertions.then(AssertionColumns::default),
+            telemetry: TelemetryRows::default(),
+        }
     }
 
     /// Adds a run of a case.
     pub fn push(&mut self, run: &GradedRun, case: &Case) {
         self.runs.push(run, case);
+        self.telemetry.push(run);
         let Some(assertions) = &mut self.assertions else {
             return;
         };
@@ -121,7 +132,17 @@ impl FrameBuilder {
     /// # Errors
     /// When polars refuses the columns.
     pub fn finish(self) -> Result<Frames, FrameError> {
-        Ok(Frames { runs: self.runs.finish()?, assertions: self.assertions.map(AssertionColumns::finish).transpose()? })
+        let telemetry = self.telemetry.finish();
+        let mut runs = self.runs.finish()?;
+        // only who reads the files wants the measurements as columns
+        if self.assertions.is_some() {
+            runs.hstack_mut(&telemetry_columns(&telemetry))?;
+        }
+        Ok(Frames {
+            runs,
+            assertions: self.assertions.map(AssertionColumns::finish).transpose()?,
+            telemetry: Arc::new(telemetry),
+        })
     }
 }
 

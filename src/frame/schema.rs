@@ -85,6 +85,18 @@ pub mod runs {
     pub const DEFERRED_GATES: &str = "deferred_gates";
     /// Effort setting of the model, or null.
     pub const EFFORT: &str = "effort";
+    /// Money as decimal text, or null; beside it its currency, where it comes from, and why it is null.
+    pub const COST: &str = "cost";
+    /// Currency of the money.
+    pub const COST_CURRENCY: &str = "cost_currency";
+}
+
+/// Suffixes of the two columns beside a measurement: where it comes from, or why it is null.
+pub mod measured {
+    /// Where the value comes from; null when there is none.
+    pub const PROVENANCE: &str = "provenance";
+    /// Why there is no value; null when there is one.
+    pub const REASON: &str = "reason";
 }
 
 /// Columns of the frame `assertions`, one row a check of a run. The first five name the run as in `runs`.

@@ -15,7 +15,9 @@ use super::stored::StoredFacts;
 use super::tally::{Rate, RunTally, TurnTally, turn_tally};
 use crate::judge::{JudgeResultsError, Verdicts};
 use crate::runs::sidecar::{Metadata, ParsedSidecars};
-use crate::runs::{Output, RunDirectory, RunEvidence, RunSlot, RunWarning, TurnEvidence, WarningCode};
+use crate::runs::{
+    Output, RunDirectory, RunEvidence, RunSlot, RunTelemetry, RunWarning, TelemetryCoverage, TurnEvidence, WarningCode,
+};
 use crate::suite::{AssertionType, Case, OracleTier, Severity, Suite};
 
 /// What becomes of a check that could not be observed.
@@ -152,6 +154,10 @@ pub struct GradedRun {
     pub contamination: Option<String>,
     /// Whether the skill was loaded, if the run or its grader says so.
     pub skill_loaded: Option<bool>,
+    /// What it used.
+    pub telemetry: Box<RunTelemetry>,
+    /// Which kinds of telemetry it has.
+    pub coverage: TelemetryCoverage,
     /// What is known beside its rows of a run whose verdicts were stored.
     pub stored: Option<Box<StoredFacts>>,
 }
@@ -269,6 +275,7 @@ pub fn grade_run<T>(
     if let Some(evidence) = &contamination {
         directory.warn(WarningCode::BaselineContaminated, "", format!("a run without the skill: {evidence}"));
     }
+    let (telemetry, coverage) = parsed.telemetry(&mut directory, options.events_bytes);
     let mut digests = directory.take_digests();
     let mut warnings = directory.take_warnings();
     for turn in turns.iter_mut().filter_map(|turn| turn.directory.as_mut()) {
@@ -304,6 +311,8 @@ pub fn grade_run<T>(
         warnings,
         contamination,
         skill_loaded,
+        telemetry: Box::new(telemetry),
+        coverage,
         stored: None,
     };
     Ok(consume(graded, RunView { metadata: parsed.row(), answer, output: &output, turns: &turns }))

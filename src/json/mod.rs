@@ -15,9 +15,11 @@ pub mod pointer;
 mod read;
 mod scan;
 mod tape;
+mod view;
 pub mod write;
 
 pub use error::{JsonError, JsonErrorKind};
 pub use node::{Member, Node, Number, Span, Value};
 pub use read::{Document, Limits, parse, parse_lines, read};
 pub use tape::{Item, Tape};
+pub use view::View;

@@ -9,9 +9,11 @@ use skill_lift_stats::describe;
 use skill_lift_stats::rational;
 
 use super::compat::{Pairing, Significance, significance};
+use super::cost_json::CostBlock;
 use super::ordered::Ordered;
 use super::spool::RowSpool;
 use super::stored_json::{StoredBlock, StoredSource};
+use super::telemetry_json::UsageMembers;
 use super::{inference_json, reliability_json, words};
 use crate::analyze::Analysis;
 use crate::analyze::flags::CaseFlags;
@@ -20,24 +22,11 @@ use crate::analyze::pairing::{Diagnostics, RoundedMeans, UnitMeans};
 use crate::analyze::table::{Baseline, RunTable, WITH_SKILL};
 use crate::analyze::variants::VariantSummary;
 use crate::json::write::{new_line, pretty};
+use crate::judge::JudgeSpend;
 
 /// Blocks of version 0.6 of the report format that this version does not write yet.
-const BLOCKS_MISSING: &[&str] = &[
-    "summary.*.elapsed_ms",
-    "summary.*.total_tokens",
-    "summary.*.command_count",
-    "summary.*.cost_usd_total",
-    "summary.*.cost_usd_total_aggregate",
-    "summary.*.cost_usd",
-    "summary.*.telemetry_availability",
-    "summary.*.median_elapsed_ms",
-    "summary.*.median_total_tokens",
-    "oracle_strength",
-    "qualitative_by_visibility",
-    "slice_summary",
-    "ablation_regressions",
-    "cost_summary",
-];
+const BLOCKS_MISSING: &[&str] =
+    &["oracle_strength", "qualitative_by_visibility", "slice_summary", "ablation_regressions"];
 
 /// What stands at the top of a report.
 #[derive(Debug, Clone)]
@@ -116,7 +105,7 @@ fn stats(values: &[f64]) -> Stats {
 }
 
 #[derive(Serialize)]
-struct VariantBlock {
+struct VariantBlock<'a> {
     cases: usize,
     runs: usize,
     missing_outputs: usize,
@@ -129,22 +118,28 @@ struct VariantBlock {
     combined_pass_rate: Stats,
     process_pass_rate: Stats,
     efficiency_pass_rate: Stats,
+    #[serde(flatten)]
+    usage: UsageMembers<'a>,
 }
 
-fn variant_blocks(summaries: &[VariantSummary]) -> Ordered<VariantBlock> {
-    let block = |summary: &VariantSummary| VariantBlock {
-        cases: summary.cases,
-        runs: summary.runs,
-        missing_outputs: summary.missing_outputs,
-        execution_errors: summary.execution_errors,
-        mean_objective_pass_rate: describe::mean(&summary.objective),
-        mean_combined_pass_rate: describe::mean(&summary.combined),
-        mean_process_pass_rate: describe::mean(&summary.process),
-        mean_efficiency_pass_rate: describe::mean(&summary.efficiency),
-        objective_pass_rate: stats(&summary.objective),
-        combined_pass_rate: stats(&summary.combined),
-        process_pass_rate: stats(&summary.process),
-        efficiency_pass_rate: stats(&summary.efficiency),
+fn variant_blocks(summaries: &[VariantSummary]) -> Ordered<VariantBlock<'_>> {
+    let block = |summary| -> VariantBlock<'_> {
+        let summary: &VariantSummary = summary;
+        VariantBlock {
+            cases: summary.cases,
+            runs: summary.runs,
+            missing_outputs: summary.missing_outputs,
+            execution_errors: summary.execution_errors,
+            mean_objective_pass_rate: describe::mean(&summary.objective),
+            mean_combined_pass_rate: describe::mean(&summary.combined),
+            mean_process_pass_rate: describe::mean(&summary.process),
+            mean_efficiency_pass_rate: describe::mean(&summary.efficiency),
+            objective_pass_rate: stats(&summary.objective),
+            combined_pass_rate: stats(&summary.combined),
+            process_pass_rate: stats(&summary.process),
+            efficiency_pass_rate: stats(&summary.efficiency),
+            usage: UsageMembers(&summary.usage),
+        }
     };
     Ordered(summaries.iter().map(|summary| (summary.variant.clone(), block(summary))).collect())
 }
@@ -384,6 +379,19 @@ impl<'w, W: Write> Members<'w, W> {
     }
 }
 
+/// What a report is made of beside its rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Sources<'a> {
+    /// Its top.
+    pub head: &'a ReportHead,
+    /// Everything that was computed from the runs.
+    pub analysis: &'a Analysis,
+    /// What is known of a tree whose verdicts were stored.
+    pub stored: Option<StoredSource<'a>>,
+    /// What judging cost, if verdicts were given.
+    pub judge_spend: Option<&'a JudgeSpend>,
+}
+
 /// Writes `benchmark.json`: the keys of version 0.6 in its order as far as they are built, then `inference`, `tool`
 /// and `provenance`.
 ///
@@ -391,12 +399,11 @@ impl<'w, W: Write> Members<'w, W> {
 /// Those of the writer and of the spool.
 pub fn write_benchmark(
     writer: &mut impl Write,
-    head: &ReportHead,
-    analysis: &Analysis,
+    sources: Sources<'_>,
     rows: RowSpool,
-    stored: Option<StoredSource<'_>>,
     provenance: &Provenance,
 ) -> io::Result<()> {
+    let Sources { head, analysis, stored, judge_spend } = sources;
     let diagnostics = analysis.pairing.diagnostics(|_| true);
     let minimum = skill_lift_stats::minimum_cases(analysis.inference.thresholds.alpha()).unwrap_or(usize::MAX);
     let by_model = analysis.by_model.iter().map(|(model, arms)| (model.clone(), variant_blocks(arms)));
@@ -417,6 +424,7 @@ pub fn write_benchmark(
     }
     members.member("reliability", &reliability_json::block(&analysis.reliability))?;
     members.member("model_analysis", &model_analysis(&analysis.lift))?;
+    members.member("cost_summary", &CostBlock { cost: &analysis.cost, judge: judge_spend })?;
     members.member("case_flags", &analysis.case_flags.iter().map(flagged).collect::<Vec<_>>())?;
     members.rows(rows)?;
     if let Some(source) = stored {

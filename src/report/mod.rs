@@ -4,6 +4,7 @@
 
 pub mod benchmark_json;
 mod compat;
+mod cost_json;
 pub mod diff;
 pub mod doctor;
 pub mod forge;
@@ -18,11 +19,12 @@ pub mod skill_eval;
 pub mod spool;
 mod stored_json;
 pub mod suite_counts;
+mod telemetry_json;
 pub mod terminal;
 pub mod view;
 pub mod words;
 
-pub use benchmark_json::{Provenance, ReportHead, begin_grading, end_grading, write_benchmark};
+pub use benchmark_json::{Provenance, ReportHead, Sources, begin_grading, end_grading, write_benchmark};
 pub use judge_tasks::TaskContext;
 pub use spool::{RowArray, RowSpool, RowWriter};
 pub use stored_json::StoredSource;

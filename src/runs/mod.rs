@@ -21,6 +21,7 @@ mod natural;
 mod output;
 pub mod sidecar;
 pub mod skill_eval;
+pub mod telemetry;
 pub mod warning;
 pub mod workspace;
 
@@ -35,4 +36,5 @@ pub use metrics::{Metrics, Signal};
 pub use natural::natural_order;
 pub use output::{Output, OutputPlace};
 pub use sidecar::{Execution, Sidecars};
+pub use telemetry::{RunTelemetry, TelemetryCoverage};
 pub use warning::{RunWarning, WarningCode};

@@ -11,6 +11,7 @@ use skill_lift_text::python;
 use super::directory::{FileProblem, RunDirectory};
 use super::limits::Limits;
 use super::metrics::{FILE_NAMES, Metrics};
+use super::telemetry::{RunTelemetry, TelemetryCoverage};
 use super::warning::WarningCode;
 use crate::json::{self, Item, Member, Node, Span, Tape, Value, write};
 
@@ -158,9 +159,9 @@ impl Sidecars {
             };
             row.get_or_insert(this);
         }
-        let named = |name: &&str| objects.iter().find(|(known, _)| known == name).map(|(_, tape)| tape.root());
-        directory.know_metrics(Metrics::merge(&FILE_NAMES.iter().filter_map(named).collect::<Vec<_>>()));
-        ParsedSidecars { row: row.unwrap_or(RowMetadata::Empty), objects }
+        let parsed = ParsedSidecars { row: row.unwrap_or(RowMetadata::Empty), objects };
+        directory.know_metrics(Metrics::merge(&parsed.merged()));
+        parsed
     }
 }
 
@@ -178,6 +179,18 @@ impl ParsedSidecars<'_> {
             RowMetadata::Empty => Metadata::Empty,
             RowMetadata::Unreadable(why) => Metadata::Unreadable(why),
         }
+    }
+
+    /// The objects in the order in which a later one replaces what an earlier one says.
+    fn merged(&self) -> Vec<Item<'_, '_>> {
+        let named = |name: &&str| self.objects.iter().find(|(known, _)| known == name).map(|(_, tape)| tape.root());
+        FILE_NAMES.iter().filter_map(named).collect()
+    }
+
+    /// What the run used, and which kinds of telemetry it has.
+    pub fn telemetry(&self, directory: &mut RunDirectory, events_bytes: u64) -> (RunTelemetry, TelemetryCoverage) {
+        let merged = self.merged();
+        (RunTelemetry::read(&merged), TelemetryCoverage::read(&merged, directory, events_bytes))
     }
 
     /// A non-empty string of the row's metadata.

@@ -7,6 +7,7 @@ pub mod artifact_commit;
 pub mod digest;
 pub mod reason;
 pub mod run_key;
+pub mod telemetry;
 pub mod write;
 
 pub use digest::{ContentDigest, TreeDigest};

@@ -13,7 +13,7 @@ use crate::runs::skill_eval::{GraderState, RunRecord};
 use crate::runs::workspace::{
     EvalDirectory, GradingFile, Passed, StatedRate, StoredGrading, StoredRun, StoredVerdict, WorkspaceKind,
 };
-use crate::runs::{Configuration, Role, RunWarning, WarningCode};
+use crate::runs::{Configuration, Role, RunWarning, TelemetryCoverage, WarningCode};
 use crate::suite::Case;
 
 /// The run that is graded.
@@ -68,6 +68,7 @@ pub fn grade_stored(
         skill_loaded: None,
         regraded: Vec::new(),
     };
+    let cost_usd = run.record.as_ref().and_then(|record| record.metrics.total_cost_usd);
     facts.flag_timing(subject.kind, run.timing_file);
     if let Some(GraderState::IncompleteVerdicts { missing }) = run.record.as_ref().map(|record| &record.reading.state) {
         facts.flags.insert(RunFlag::IncompleteVerdicts);
@@ -161,6 +162,8 @@ pub fn grade_stored(
         warnings,
         contamination,
         skill_loaded: facts.skill_loaded,
+        telemetry: Box::new(facts.telemetry(cost_usd)),
+        coverage: TelemetryCoverage { tokens: facts.timing.total_tokens.value().is_some(), ..Default::default() },
         stored: Some(Box::new(facts)),
     }
 }
