@@ -252,7 +252,8 @@ pub fn estimate(table: &RunTable, pairing: &Pairing) -> Option<Rational> {
     rational::mean(&units.iter().map(UnitRates::delta).collect::<Vec<_>>())
 }
 
-fn unit_of(table: &RunTable) -> Unit {
+/// What inference counts in a tree.
+pub fn unit_of(table: &RunTable) -> Unit {
     let families = table.cases.iter().any(|case| case.family.is_some());
     if families { Unit::Family } else { Unit::Case }
 }

@@ -51,6 +51,8 @@ pub struct Analysis {
     pub reliability: reliability::Reliability,
     /// What all runs cost.
     pub cost: telemetry::CostSummary,
+    /// What the skill costs a run, and what its lift costs.
+    pub efficiency: telemetry::Efficiency,
     /// Cases that need a look.
     pub case_flags: Vec<flags::CaseFlags>,
     /// What may be concluded.
@@ -115,6 +117,7 @@ pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) 
         reliability,
         edit: Edit::of(&table),
         cost: telemetry::CostSummary::of(&table, &pairing),
+        efficiency: telemetry::Efficiency::of(&table, fit_pairs, options.thresholds.alpha()),
         case_flags: flags::case_flags(&table, &pairing),
         lift,
         inference,

@@ -161,6 +161,34 @@ pub struct Graded<R> {
     pub provenance: Provenance,
 }
 
+/// Loads a suite and says what is wrong with it. `Err` is the exit code after the problems were printed.
+pub fn load_suite(path: &Path, options: &LoadOptions, quiet: bool, color: Color) -> Result<Suite, ExitCode> {
+    let Loaded { suite, diagnostics, dialect } = load(path, options);
+    if suite.is_none() || !quiet {
+        let (mut stderr, style) = (io::stderr().lock(), message_style(color));
+        // standard error may be closed; there is nobody left to tell
+        let _ = match dialect {
+            Dialect::SharedBenchmark => print_failures(&diagnostics, &mut stderr, style),
+            _ => print_located(&diagnostics, &mut stderr, style),
+        };
+    }
+    suite.ok_or(ExitCode::FAILURE)
+}
+
+/// The stamp of a report: the given one, else that of the environment.
+pub fn stamp(given: Option<i64>) -> Result<Option<i64>, ExitCode> {
+    if given.is_some() {
+        return Ok(given);
+    }
+    match std::env::var("SOURCE_DATE_EPOCH") {
+        Ok(text) if !text.is_empty() => match text.parse() {
+            Ok(seconds) => Ok(Some(seconds)),
+            Err(_) => Err(fail(&format!("SOURCE_DATE_EPOCH is no whole number of seconds: {text:?}"))),
+        },
+        _ => Ok(None),
+    }
+}
+
 impl Common {
     /// The folder of the saved runs.
     pub fn runs(&self) -> &Path {
@@ -180,7 +208,7 @@ impl Common {
         rows: impl FnOnce(&ReportHead) -> Result<R, ExitCode>,
     ) -> Result<Graded<R>, ExitCode> {
         interrupt::watch();
-        let generated_at = self.generated_at()?;
+        let generated_at = stamp(self.generated_at)?;
         let input = self.input()?;
         if let Input::Workspace { workspace, .. } = &input {
             self.check_arms(workspace)?;
@@ -380,29 +408,7 @@ impl Common {
             dialect: self.dialect.map(Into::into),
             ..LoadOptions::default()
         };
-        let Loaded { suite, diagnostics, dialect } = load(&self.suite, &options);
-        if suite.is_none() || !self.quiet {
-            let (mut stderr, style) = (io::stderr().lock(), message_style(self.color));
-            // standard error may be closed; there is nobody left to tell
-            let _ = match dialect {
-                Dialect::SharedBenchmark => print_failures(&diagnostics, &mut stderr, style),
-                _ => print_located(&diagnostics, &mut stderr, style),
-            };
-        }
-        suite.ok_or(ExitCode::FAILURE)
-    }
-
-    fn generated_at(&self) -> Result<Option<i64>, ExitCode> {
-        if self.generated_at.is_some() {
-            return Ok(self.generated_at);
-        }
-        match std::env::var("SOURCE_DATE_EPOCH") {
-            Ok(text) if !text.is_empty() => match text.parse() {
-                Ok(seconds) => Ok(Some(seconds)),
-                Err(_) => Err(fail(&format!("SOURCE_DATE_EPOCH is no whole number of seconds: {text:?}"))),
-            },
-            _ => Ok(None),
-        }
+        load_suite(&self.suite, &options, self.quiet, self.color)
     }
 
     /// Flags that differ from their defaults and change what is computed; digests instead of paths and commands.

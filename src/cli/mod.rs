@@ -3,6 +3,7 @@
 mod benchmark;
 mod choices;
 mod common;
+mod cost_summary;
 mod diff;
 mod doctor;
 mod external;
@@ -46,6 +47,7 @@ enum Command {
     Validate(validate::ValidateArguments),
     Grade(Box<grade::GradeArguments>),
     Benchmark(Box<benchmark::BenchmarkArguments>),
+    CostSummary(cost_summary::CostSummaryArguments),
     Diff(Box<diff::DiffArguments>),
     Suite(suite::SuiteArguments),
     Doctor(doctor::DoctorArguments),
@@ -60,6 +62,7 @@ pub fn run() -> ExitCode {
         Command::Validate(arguments) => validate::run(arguments),
         Command::Grade(arguments) => grade::run(&arguments),
         Command::Benchmark(arguments) => benchmark::run(*arguments),
+        Command::CostSummary(arguments) => cost_summary::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),

@@ -5,6 +5,7 @@
 //! reads and never follows a link out of the run. Knows nothing of assertions; holds one run's bytes at a time.
 
 mod artifact_set;
+pub mod billing;
 pub mod claims;
 pub mod configuration;
 pub mod directory;
@@ -33,6 +34,7 @@ pub use index::{AnswerRule, IndexOptions, OnDuplicate, RunIndex, RunSlot};
 pub use layout_error::LayoutError;
 pub use limits::Limits;
 pub use metrics::{Metrics, Signal};
+pub use named_file::{NamedFileProblem, read_named};
 pub use natural::natural_order;
 pub use output::{Output, OutputPlace};
 pub use sidecar::{Execution, Sidecars};

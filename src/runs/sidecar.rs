@@ -187,10 +187,14 @@ impl ParsedSidecars<'_> {
         FILE_NAMES.iter().filter_map(named).collect()
     }
 
+    /// What the run used.
+    pub(super) fn used(&self) -> RunTelemetry {
+        RunTelemetry::read(&self.merged())
+    }
+
     /// What the run used, and which kinds of telemetry it has.
     pub fn telemetry(&self, directory: &mut RunDirectory, events_bytes: u64) -> (RunTelemetry, TelemetryCoverage) {
-        let merged = self.merged();
-        (RunTelemetry::read(&merged), TelemetryCoverage::read(&merged, directory, events_bytes))
+        (self.used(), TelemetryCoverage::read(&self.merged(), directory, events_bytes))
     }
 
     /// A non-empty string of the row's metadata.

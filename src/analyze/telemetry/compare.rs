@@ -142,6 +142,29 @@ fn observed<'m, T>(pair: PairIdentity<'_>, arms: [&'m Measurement<T>; 2]) -> Com
     Ok([of(left, ComparisonReason::MissingLeft)?, of(right, ComparisonReason::MissingRight)?])
 }
 
+/// The values of both arms where they were measured in the same way: as [`compare_cost`], but values of which nobody says
+/// where they come from may be compared with each other, and what neither file states agrees.
+///
+/// # Errors
+/// The first reason why the two cannot be compared.
+pub fn from_same_source<'m, T>(model: Option<&str>, arms: [&'m Measurement<T>; 2]) -> Comparison<[&'m T; 2]> {
+    let values = observed(PairIdentity { models: [model; 2], scorable: [true; 2] }, arms)?;
+    let [left, right] = arms;
+    if left.provenance() != right.provenance() {
+        return Err(ComparisonReason::ProvenanceMismatch);
+    }
+    let stated = |of: fn(&Basis) -> &Option<String>| [of(&left.basis), of(&right.basis)];
+    let mut compared = vec![stated(|basis| &basis.provider), stated(|basis| &basis.billing_scope)];
+    if model.is_none() {
+        compared.push(stated(|basis| &basis.model));
+    }
+    if left.provenance() == Some(Provenance::PriceTableEstimated) {
+        compared.push(stated(|basis| &basis.pricing_model));
+        compared.push(stated(|basis| &basis.pricing_table_version));
+    }
+    if compared.iter().all(|[left, right]| left == right) { Ok(values) } else { Err(ComparisonReason::BasisMismatch) }
+}
+
 fn same_basis<T>(pair: PairIdentity<'_>, arms: [&Measurement<T>; 2]) -> Comparison<()> {
     let [left, right] = arms.map(Measurement::provenance);
     if [left, right].contains(&Some(Provenance::LegacyUnverified)) {

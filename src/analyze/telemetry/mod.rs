@@ -6,13 +6,17 @@
 mod aggregate;
 mod compare;
 mod cost;
+mod efficiency;
+mod ledger;
 mod spend;
 mod usage;
 
 pub use aggregate::{
     Aggregate, AggregateState, Buckets, CountStats, MoneyStats, PopulationRule, count_aggregate, money_buckets,
 };
-pub use compare::{Comparison, ComparisonReason, Difference, PairIdentity, compare_cost, compare_counts};
+pub use compare::{Comparison, ComparisonReason, Difference, PairIdentity, compare_cost, compare_counts, from_same_source};
 pub use cost::{CasePairedCost, CostSummary, PairedCosts, VariantCost};
+pub use efficiency::{Efficiency, Quantity, QuantityEffect};
+pub use ledger::{Finding, FlaggedCase, Ledger};
 pub use spend::{Coverage, Spend, Totals};
 pub use usage::{CoverageCounts, VariantUsage};
