@@ -431,8 +431,16 @@ pub fn write_benchmark(
         members.member("stored_verdicts", &StoredBlock::of(source, WITH_SKILL, table.baseline.variant()))?;
     }
     let blocked = analysis.inference_pairing().diagnostics(|_| true).blocked;
-    members
-        .member("inference", &inference_json::block(&analysis.inference, Some(&analysis.sanity), blocked, minimum))?;
+    members.member(
+        "inference",
+        &inference_json::block(
+            &analysis.inference,
+            Some(&analysis.sanity),
+            Some(&analysis.efficiency),
+            blocked,
+            minimum,
+        ),
+    )?;
     members.member("tool", &Tool { name: "skill-lift", version: provenance.tool_version, compat: "0.6" })?;
     members.member("provenance", provenance)?;
     members.close()

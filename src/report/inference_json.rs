@@ -4,13 +4,15 @@ use serde::Serialize;
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::{SignFlip, Withheld};
 
+use super::efficiency_json::{CostPerRun, EfficiencyBlock, cost_per_run, efficiency};
 use super::words;
 use crate::analyze::inference::{CaseContrast, Contrast, Inference, ModelContrast, UnitRates};
 use crate::analyze::review::ReviewReason;
 use crate::analyze::sanity::{Sanity, SanityKind};
+use crate::analyze::telemetry::Efficiency;
 
 #[derive(Serialize)]
-pub(super) struct InferenceBlock {
+pub(super) struct InferenceBlock<'a> {
     schema_version: u32,
     alpha: f64,
     confidence: f64,
@@ -22,8 +24,12 @@ pub(super) struct InferenceBlock {
     by_case: Vec<CaseBlock>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sanity: Option<SanityBlock>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    efficiency: Option<EfficiencyBlock<'a>>,
     multiplicity: Multiplicity,
     review_queue: Vec<ReviewItem>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_per_run: Option<CostPerRun>,
 }
 
 #[derive(Serialize)]
@@ -312,12 +318,13 @@ fn sanity_block(sanity: &Sanity) -> SanityBlock {
 }
 
 /// The block; `blocked` is the number of blocked pairs. Without `sanity` those checks were not made.
-pub(super) fn block(
+pub(super) fn block<'a>(
     inference: &Inference,
     sanity: Option<&Sanity>,
+    used: Option<&'a Efficiency>,
     blocked: usize,
     minimum_cases: usize,
-) -> InferenceBlock {
+) -> InferenceBlock<'a> {
     let alpha = rational::to_f64(inference.thresholds.alpha());
     let confidence = rational::to_f64(&(rational::rate(1, 1) - inference.thresholds.alpha()));
     let overall = &inference.overall;
@@ -372,6 +379,7 @@ pub(super) fn block(
             .collect(),
         by_case: inference.by_case.iter().map(case_block).collect(),
         sanity: sanity.map(sanity_block),
+        efficiency: used.map(efficiency),
         multiplicity: Multiplicity {
             models: Family { method: "holm", tests, untested: inference.by_model.len() - tests },
             cases: Family {
@@ -389,5 +397,6 @@ pub(super) fn block(
                 rank: item.reasons.first().map_or(0, |reason: &ReviewReason| reason.rank()),
             })
             .collect(),
+        cost_per_run: used.map(cost_per_run),
     }
 }

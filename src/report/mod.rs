@@ -5,8 +5,10 @@
 pub mod benchmark_json;
 mod compat;
 mod cost_json;
+mod cost_line;
 pub mod diff;
 pub mod doctor;
+mod efficiency_json;
 pub mod forge;
 pub mod grading_file;
 mod inference_json;

@@ -9,7 +9,8 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::index::{
-    CaseReading, IndexOptions, Place, Reader, RunIndex, RunSlot, check_root, name_unknown_cases, shown_path,
+    CaseReading, IndexOptions, Place, Reader, RunIndex, RunSlot, check_root, name_unknown_cases, refused_link,
+    shown_path,
 };
 use super::layout_error::LayoutError;
 use super::listing::{EntryKind, Listing};
@@ -74,13 +75,14 @@ fn fill(
     billed: &mut Vec<BilledRun>,
 ) -> Result<(), LayoutError> {
     let mut arms: Vec<(String, Option<String>, String, Listing)> = Vec::new();
-    for (name, listing) in folders(reader, id)? {
+    let Some(of_case) = reader.list(id)? else { return Ok(()) };
+    for (name, listing) in folders_of(reader, id, &of_case, reading)? {
         let path = format!("{id}/{name}");
         if holds_run(&listing) {
             arms.push((name, None, path, listing));
             continue;
         }
-        for (below, listing) in folders_of(reader, &path, &listing)? {
+        for (below, listing) in folders_of(reader, &path, &listing, reading)? {
             if holds_run(&listing) {
                 arms.push((below.clone(), Some(name.clone()), format!("{path}/{below}"), listing));
             }
@@ -110,14 +112,13 @@ fn telemetry(index: &RunIndex, slot: &RunSlot, reading: &mut CaseReading) -> Res
 }
 
 /// The folders of a folder, by name, with what is in them.
-fn folders(reader: &Reader<'_>, path: &str) -> Result<Vec<(String, Listing)>, LayoutError> {
-    match reader.list(path)? {
-        Some(listing) => folders_of(reader, path, &listing),
-        None => Ok(Vec::new()),
-    }
-}
-
-fn folders_of(reader: &Reader<'_>, path: &str, listing: &Listing) -> Result<Vec<(String, Listing)>, LayoutError> {
+fn folders_of(
+    reader: &Reader<'_>,
+    path: &str,
+    listing: &Listing,
+    reading: &mut CaseReading,
+) -> Result<Vec<(String, Listing)>, LayoutError> {
+    reading.warnings.extend(listing.refused.iter().map(|name| refused_link(format!("{path}/{name}"))));
     let mut folders = Vec::new();
     for entry in listing.entries().iter().filter(|entry| entry.kind == EntryKind::Directory) {
         if let Some(below) = reader.list(&format!("{path}/{}", entry.name))? {

@@ -217,7 +217,7 @@ pub(super) fn name_unknown_cases(listing: &Listing, known: &[&str], warnings: &m
     }
 }
 
-fn refused_link(path: String) -> RunWarning {
+pub(super) fn refused_link(path: String) -> RunWarning {
     let message = "link leads out of the runs directory; it is not followed".to_owned();
     RunWarning { code: WarningCode::LinkRefused, path, message }
 }

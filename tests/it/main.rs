@@ -5,6 +5,7 @@ mod claims;
 mod conformance_assertions;
 mod conformance_pairs;
 mod corpus;
+mod cost;
 mod demo;
 mod dependencies;
 mod diff;

@@ -14,7 +14,9 @@ mod usage;
 pub use aggregate::{
     Aggregate, AggregateState, Buckets, CountStats, MoneyStats, PopulationRule, count_aggregate, money_buckets,
 };
-pub use compare::{Comparison, ComparisonReason, Difference, PairIdentity, compare_cost, compare_counts, from_same_source};
+pub use compare::{
+    Comparison, ComparisonReason, Difference, PairIdentity, compare_cost, compare_counts, from_same_source,
+};
 pub use cost::{CasePairedCost, CostSummary, PairedCosts, VariantCost};
 pub use efficiency::{Efficiency, Quantity, QuantityEffect};
 pub use ledger::{Finding, FlaggedCase, Ledger};
