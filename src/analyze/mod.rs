@@ -13,6 +13,7 @@ pub mod pairing;
 pub mod reliability;
 pub mod review;
 pub mod sanity;
+pub mod several;
 pub mod skill_eval;
 pub mod table;
 pub mod telemetry;
@@ -30,6 +31,14 @@ pub struct AnalysisOptions {
     pub thresholds: skill_lift_stats::Thresholds,
     /// What the skill's arm is compared with.
     pub baseline: Baseline,
+}
+
+impl AnalysisOptions {
+    /// The smallest lift that matters, where it is not the usual one.
+    pub fn asked_min_lift(&self) -> Option<&skill_lift_stats::Rational> {
+        let usual = skill_lift_stats::Thresholds::default();
+        Some(self.thresholds.min_lift()).filter(|asked| *asked != usual.min_lift())
+    }
 }
 
 /// Everything that is computed from the graded runs of a tree.
@@ -80,11 +89,11 @@ pub struct Edit {
 }
 
 impl Edit {
-    fn of(table: &RunTable) -> Option<Self> {
+    fn of(table: &RunTable, options: &AnalysisOptions) -> Option<Self> {
         table.variant_position(Baseline::OldSkill.variant())?;
         let pairing = pairing::Pairing::against(table, Baseline::OldSkill, Metric::ObjectivePassRate);
         let graded = pairing::Pairing::against(table, Baseline::OldSkill, Metric::GradedScore);
-        Some(Self { summary: lift::PairedSummary::of(table, &pairing, &graded), pairing })
+        Some(Self { summary: lift::PairedSummary::of(table, &pairing, &graded, options), pairing })
     }
 }
 
@@ -100,7 +109,7 @@ pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) 
     let fit_pairs = fit.as_ref().unwrap_or(&pairing);
     // exact tests over many units take the time; each is a function of its deltas alone
     let (lift, (overall, reliability)) = rayon::join(
-        || lift::PairedSummary::of(&table, &pairing, &graded),
+        || lift::PairedSummary::of(&table, &pairing, &graded, options),
         || {
             rayon::join(
                 || inference::overall(&table, fit_pairs, options),
@@ -108,14 +117,14 @@ pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) 
             )
         },
     );
-    let fit_lift = fit.as_ref().map(|pairs| lift::PairedSummary::of(&table, pairs, &graded));
+    let fit_lift = fit.as_ref().map(|pairs| lift::PairedSummary::of(&table, pairs, &graded, options));
     let inference = inference::Inference::of(&table, fit_pairs, fit_lift.as_ref().unwrap_or(&lift), overall, options);
     let sanity = sanity::Sanity::of(&table, fit_pairs);
     Ok(Analysis {
         variants: variants::by_variant(&table),
         by_model: variants::by_model(&table),
         reliability,
-        edit: Edit::of(&table),
+        edit: Edit::of(&table, options),
         cost: telemetry::CostSummary::of(&table, &pairing),
         efficiency: telemetry::Efficiency::of(&table, fit_pairs, options.thresholds.alpha()),
         case_flags: flags::case_flags(&table, &pairing),

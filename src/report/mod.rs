@@ -2,6 +2,7 @@
 //!
 //! In: blocks of codes and exact numbers. Out: JSON and text. All words and all rounding live here; nothing is computed.
 
+mod aggregate_json;
 pub mod benchmark_json;
 mod compat;
 mod cost_json;
@@ -18,6 +19,7 @@ mod ledger_table;
 mod markup;
 pub mod numbers;
 mod ordered;
+mod paired_json;
 mod quantities;
 mod reliability_json;
 pub mod row;
@@ -30,6 +32,7 @@ pub mod terminal;
 pub mod view;
 pub mod words;
 
+pub use aggregate_json::{SkillReport, write_aggregate};
 pub use benchmark_json::{Provenance, ReportHead, Sources, begin_grading, end_grading, write_benchmark};
 pub use judge_tasks::TaskContext;
 pub use ledger_json::{LedgerHead, LedgerSource, write_ledger_json};

@@ -5,7 +5,8 @@ use std::fs;
 use crate::support::repository;
 
 /// The files whose enums give the codes their spelling.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 7] = [
+    "src/analyze/telemetry/compare.rs",
     "runner-shims/contract/src/reason.rs",
     "src/runs/warning.rs",
     "src/grade/stored/facts.rs",

@@ -96,7 +96,7 @@ impl CostSummary {
         let ablations = ablations.filter(|(run, _)| is_ablation(run.order.variant)).map(|(_, used)| &used.telemetry);
         Self {
             coverage: Coverage::of(all()),
-            totals: Totals::of(all()),
+            totals: Totals::of(all(), PopulationRule::OfRows),
             execution_errors: table.runs.iter().filter(|run| !run.missing_output && !run.execution_valid).count(),
             by_variant: by_variant.collect(),
             by_case: cases

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
 
+use super::aggregate::PopulationRule;
 use super::spend::{Coverage, Spend, Totals};
 use crate::runs::RunTelemetry;
 use crate::runs::billing::BilledRun;
@@ -62,7 +63,7 @@ impl Ledger {
         let is_ablation = |(name, _): &(String, Spend)| name.starts_with("ablation:");
         Self {
             coverage: Coverage::of(all()),
-            totals: Totals::of(all()),
+            totals: Totals::of(all(), PopulationRule::OfRows),
             top_cases: most_expensive(&by_case, |_| true, top),
             top_ablations: most_expensive(&by_variant, is_ablation, top),
             findings: findings(&by_case, flagged, top),

@@ -108,14 +108,13 @@ pub struct Totals {
 
 impl Totals {
     /// Of some runs.
-    pub fn of<'r>(runs: impl Iterator<Item = &'r RunTelemetry> + Clone) -> Self {
-        let sum =
-            |of: fn(&RunTelemetry) -> &Measurement<u64>| count_aggregate(runs.clone().map(of), PopulationRule::OfRows);
+    pub fn of<'r>(runs: impl Iterator<Item = &'r RunTelemetry> + Clone, rule: PopulationRule) -> Self {
+        let sum = |of: fn(&RunTelemetry) -> &Measurement<u64>| count_aggregate(runs.clone().map(of), rule);
         Self {
             input_tokens: sum(|run| &run.input_tokens),
             output_tokens: sum(|run| &run.output_tokens),
             total_tokens: sum(|run| &run.total_tokens),
-            money: money_buckets(runs.clone().map(|run| &run.cost), PopulationRule::OfRows),
+            money: money_buckets(runs.clone().map(|run| &run.cost), rule),
             elapsed_ms: sum(|run| &run.elapsed_ms),
             cache_read_tokens: sum(|run| &run.cache_read_tokens),
             cache_write_tokens: sum(|run| &run.cache_write_tokens),
