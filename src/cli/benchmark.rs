@@ -1,10 +1,11 @@
 //! `benchmark`: grades saved runs, pairs them, and reports the lift.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 use serde_json::json;
 use skill_lift_contract::Metric;
 use skill_lift_stats::Thresholds;
@@ -18,8 +19,11 @@ use crate::analyze::pairing::{Pair, Pairing};
 use crate::analyze::table::RunTable;
 use crate::analyze::{Analysis, AnalysisOptions, analyze};
 use crate::grade::stored::StoredTree;
+use crate::judge::JudgeSpend;
 use crate::pipeline::{FrameChoice, Products};
-use crate::report::{Provenance, RowSpool, Sources, StoredSource, SummaryView, render, write_benchmark};
+use crate::report::{
+    Provenance, ReportHead, RowSpool, RowWriter, Sources, StoredSource, SummaryView, render, write_benchmark,
+};
 use crate::runs::claims::Contradiction;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -61,14 +65,60 @@ pub fn run(arguments: BenchmarkArguments) -> ExitCode {
     }
 }
 
+/// A benchmark that was made: all of its report but the rows.
+pub(super) struct Made {
+    pub(super) head: ReportHead,
+    pub(super) analysis: Analysis,
+    stored: Option<StoredTree>,
+    benchmark_file: Option<CheckedBenchmark>,
+    judge_spend: Option<JudgeSpend>,
+    provenance: Provenance,
+    /// The folder that the paths of runs are relative to.
+    pub(super) runs_root: PathBuf,
+}
+
+impl Made {
+    /// Writes the report with its rows.
+    pub(super) fn write(&self, mut writer: &mut dyn io::Write, rows: RowSpool) -> io::Result<()> {
+        let benchmark_file = self.benchmark_file.as_ref();
+        let sources = Sources {
+            head: &self.head,
+            analysis: &self.analysis,
+            stored: self.stored.as_ref().map(|tree| StoredSource { tree, benchmark_file }),
+            judge_spend: self.judge_spend.as_ref(),
+        };
+        write_benchmark(&mut writer, sources, rows, &self.provenance)
+    }
+}
+
+/// The arguments of `benchmark` alone, to make them of words.
+#[derive(Debug, Parser)]
+#[command(name = "benchmark", no_binary_name = true)]
+struct Words {
+    #[command(flatten)]
+    benchmark: BenchmarkArguments,
+}
+
 impl BenchmarkArguments {
-    fn report(&self) -> Result<(), ExitCode> {
+    /// The arguments that these words are.
+    ///
+    /// # Errors
+    /// Words that are no arguments.
+    pub(super) fn of_words(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        Words::try_parse_from(words).map(|words| words.benchmark)
+    }
+
+    /// Grades, pairs and analyses. What `rows` makes gets the rows of the report. `Err` is the exit code after the
+    /// problem was printed.
+    pub(super) fn make<R: RowWriter>(
+        &self,
+        rows: impl FnOnce(&ReportHead) -> Result<R, ExitCode>,
+    ) -> Result<(Made, R), ExitCode> {
         let thresholds = self.summary.thresholds()?;
         let frames = if self.frames.is_some() { FrameChoice::RunsAndAssertions } else { FrameChoice::Runs };
         let products = Products { frames, ..Products::default() };
-        let aside = |_: &_| RowSpool::aside().map_err(|error| fail(&error.to_string()));
         let Graded { evaluated, rows, variants, input, head, judge_spend, mut provenance } =
-            self.common.grade(products, aside)?;
+            self.common.grade(products, rows)?;
         if !self.common.quiet {
             warn_if_nothing_graded(&evaluated, self.common.runs());
         }
@@ -101,11 +151,14 @@ impl BenchmarkArguments {
             benchmark_file.iter().for_each(warn_contradictions);
         }
 
-        let write = |mut writer: &mut dyn io::Write| {
-            let stored = stored.as_ref().map(|tree| StoredSource { tree, benchmark_file: benchmark_file.as_ref() });
-            let sources = Sources { head: &head, analysis: &analysis, stored, judge_spend: judge_spend.as_ref() };
-            write_benchmark(&mut writer, sources, rows, &provenance)
-        };
+        let runs_root = input.runs_root(self.common.runs()).to_owned();
+        Ok((Made { head, analysis, stored, benchmark_file, judge_spend, provenance, runs_root }, rows))
+    }
+
+    fn report(&self) -> Result<(), ExitCode> {
+        let aside = |_: &_| RowSpool::aside().map_err(|error| fail(&error.to_string()));
+        let (made, rows) = self.make(aside)?;
+        let write = |writer: &mut dyn io::Write| made.write(writer, rows);
         let on_terminal = io::stdout().is_terminal();
         let json_to_stdout = match (self.format, self.common.out.is_some()) {
             (Some(format), _) => format == Format::Json,
@@ -125,7 +178,7 @@ impl BenchmarkArguments {
                     emit(Some(path), write).map_err(|message| fail(&message))?;
                 }
                 if !self.common.quiet {
-                    self.print_summary(&head.skill_name, &analysis, stored.as_ref())?;
+                    self.print_summary(&made.head.skill_name, &made.analysis, made.stored.as_ref())?;
                     if out.is_none() && on_terminal {
                         warn_line("Full report: --out FILE or --format json");
                     }

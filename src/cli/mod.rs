@@ -1,5 +1,6 @@
 //! The command line: one file a command, each with its arguments, calls into the library and an exit code.
 
+mod aggregate;
 mod benchmark;
 mod choices;
 mod common;
@@ -47,6 +48,7 @@ enum Command {
     Validate(validate::ValidateArguments),
     Grade(Box<grade::GradeArguments>),
     Benchmark(Box<benchmark::BenchmarkArguments>),
+    Aggregate(aggregate::AggregateArguments),
     CostSummary(cost_summary::CostSummaryArguments),
     Diff(Box<diff::DiffArguments>),
     Suite(suite::SuiteArguments),
@@ -62,6 +64,7 @@ pub fn run() -> ExitCode {
         Command::Validate(arguments) => validate::run(arguments),
         Command::Grade(arguments) => grade::run(&arguments),
         Command::Benchmark(arguments) => benchmark::run(*arguments),
+        Command::Aggregate(arguments) => aggregate::run(&arguments),
         Command::CostSummary(arguments) => cost_summary::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),

@@ -3,6 +3,7 @@
 //! In: blocks of codes and exact numbers. Out: JSON and text. All words and all rounding live here; nothing is computed.
 
 mod aggregate_json;
+mod aggregate_table;
 pub mod benchmark_json;
 mod compat;
 mod cost_json;
@@ -33,6 +34,7 @@ pub mod view;
 pub mod words;
 
 pub use aggregate_json::{SkillReport, write_aggregate};
+pub use aggregate_table::aggregate_table;
 pub use benchmark_json::{Provenance, ReportHead, Sources, begin_grading, end_grading, write_benchmark};
 pub use judge_tasks::TaskContext;
 pub use ledger_json::{LedgerHead, LedgerSource, write_ledger_json};

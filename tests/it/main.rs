@@ -1,5 +1,6 @@
 //! What users see: one binary, a module for each command or journey.
 
+mod aggregate;
 mod bad_input;
 mod claims;
 mod conformance_assertions;
