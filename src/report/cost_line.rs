@@ -43,8 +43,8 @@ pub(super) fn cost_line(efficiency: &Efficiency) -> Option<String> {
         let texts: Vec<&str> = shown.iter().map(|(_, text)| text.as_str()).collect();
         return Some(format!("{} a run{}", texts.join(", "), measured(first)));
     }
-    let texts: Vec<String> = shown.iter().map(|(effect, text)| format!("{text} a run{}", measured(effect))).collect();
-    Some(texts.join(", "))
+    let texts: Vec<String> = shown.iter().map(|(effect, text)| format!("{text}{}", measured(effect))).collect();
+    Some(format!("{} a run", texts.join(", ")))
 }
 
 fn amount(mean: &Rational, currency: Currency) -> String {
