@@ -15,6 +15,7 @@ pub mod review;
 pub mod sanity;
 pub mod skill_eval;
 pub mod table;
+pub mod trend;
 pub mod variants;
 
 use skill_lift_contract::Metric;

@@ -13,6 +13,7 @@ mod output;
 mod report;
 mod suite;
 mod summary;
+mod trend;
 mod validate;
 mod warnings;
 
@@ -47,6 +48,7 @@ enum Command {
     Grade(Box<grade::GradeArguments>),
     Benchmark(Box<benchmark::BenchmarkArguments>),
     Diff(Box<diff::DiffArguments>),
+    Trend(Box<trend::TrendArguments>),
     Suite(suite::SuiteArguments),
     Doctor(doctor::DoctorArguments),
     Report(Box<report::ReportArguments>),
@@ -61,6 +63,7 @@ pub fn run() -> ExitCode {
         Command::Grade(arguments) => grade::run(&arguments),
         Command::Benchmark(arguments) => benchmark::run(*arguments),
         Command::Diff(arguments) => diff::run(&arguments),
+        Command::Trend(arguments) => trend::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),

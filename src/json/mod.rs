@@ -8,6 +8,7 @@
 
 mod build;
 mod compare;
+mod difference;
 mod error;
 mod keys;
 mod node;
@@ -17,6 +18,7 @@ mod scan;
 mod tape;
 pub mod write;
 
+pub use difference::{Difference, first_difference};
 pub use error::{JsonError, JsonErrorKind};
 pub use node::{Member, Node, Number, Span, Value};
 pub use read::{Document, Limits, parse, parse_lines, read};

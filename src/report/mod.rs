@@ -19,6 +19,7 @@ pub mod spool;
 mod stored_json;
 pub mod suite_counts;
 pub mod terminal;
+pub mod trend;
 pub mod view;
 pub mod words;
 

@@ -16,7 +16,7 @@ mod layout_error;
 pub mod limits;
 mod listing;
 pub mod metrics;
-mod named_file;
+pub(crate) mod named_file;
 mod natural;
 mod output;
 pub mod sidecar;

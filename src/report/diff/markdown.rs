@@ -96,7 +96,7 @@ fn glyph(mark: Mark) -> &'static str {
 
 /// Text of others as one line of Markdown that means nothing but itself: control characters are shown, signs of
 /// Markdown and HTML are taken literally, and neither a mention nor a reference to an issue arises.
-fn escaped(text: &str) -> String {
+pub(in crate::report) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in visible(text, false).chars() {
         match character {
