@@ -11,6 +11,7 @@ pub mod inference;
 pub mod lift;
 pub mod pairing;
 pub mod reliability;
+pub mod reproduction;
 pub mod review;
 pub mod sanity;
 pub mod skill_eval;

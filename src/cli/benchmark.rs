@@ -19,7 +19,7 @@ use crate::analyze::table::RunTable;
 use crate::analyze::{Analysis, AnalysisOptions, analyze};
 use crate::grade::stored::StoredTree;
 use crate::pipeline::{FrameChoice, Products};
-use crate::report::{Provenance, RowSpool, StoredSource, SummaryView, render, write_benchmark};
+use crate::report::{Provenance, ReportHead, RowSpool, RowWriter, StoredSource, SummaryView, render, write_benchmark};
 use crate::runs::claims::Contradiction;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -61,13 +61,37 @@ pub fn run(arguments: BenchmarkArguments) -> ExitCode {
     }
 }
 
+/// A benchmark that was made: all of its report but the rows.
+pub(super) struct Made {
+    head: ReportHead,
+    analysis: Analysis,
+    stored: Option<StoredTree>,
+    benchmark_file: Option<CheckedBenchmark>,
+    provenance: Provenance,
+    /// The folder that the paths of runs are relative to.
+    pub(super) runs_root: PathBuf,
+}
+
+impl Made {
+    /// Writes the report with its rows.
+    pub(super) fn write(&self, mut writer: &mut dyn io::Write, rows: RowSpool) -> io::Result<()> {
+        let benchmark_file = self.benchmark_file.as_ref();
+        let stored = self.stored.as_ref().map(|tree| StoredSource { tree, benchmark_file });
+        write_benchmark(&mut writer, &self.head, &self.analysis, rows, stored, &self.provenance)
+    }
+}
+
 impl BenchmarkArguments {
-    fn report(&self) -> Result<(), ExitCode> {
+    /// Grades, pairs and analyses. What `rows` makes gets the rows of the report. `Err` is the exit code after the
+    /// problem was printed.
+    pub(super) fn make<R: RowWriter>(
+        &self,
+        rows: impl FnOnce(&ReportHead) -> Result<R, ExitCode>,
+    ) -> Result<(Made, R), ExitCode> {
         let thresholds = self.summary.thresholds()?;
         let frames = if self.frames.is_some() { FrameChoice::RunsAndAssertions } else { FrameChoice::Runs };
         let products = Products { frames, ..Products::default() };
-        let aside = |_: &_| RowSpool::aside().map_err(|error| fail(&error.to_string()));
-        let Graded { evaluated, rows, variants, input, head, mut provenance } = self.common.grade(products, aside)?;
+        let Graded { evaluated, rows, variants, input, head, mut provenance } = self.common.grade(products, rows)?;
         if !self.common.quiet {
             warn_if_nothing_graded(&evaluated, self.common.runs());
         }
@@ -99,11 +123,14 @@ impl BenchmarkArguments {
             mismatches.iter().for_each(|message| warn_line(&format!("WARN {message}")));
             benchmark_file.iter().for_each(warn_contradictions);
         }
+        let runs_root = input.runs_root(self.common.runs()).to_owned();
+        Ok((Made { head, analysis, stored, benchmark_file, provenance, runs_root }, rows))
+    }
 
-        let write = |mut writer: &mut dyn io::Write| {
-            let stored = stored.as_ref().map(|tree| StoredSource { tree, benchmark_file: benchmark_file.as_ref() });
-            write_benchmark(&mut writer, &head, &analysis, rows, stored, &provenance)
-        };
+    fn report(&self) -> Result<(), ExitCode> {
+        let aside = |_: &_| RowSpool::aside().map_err(|error| fail(&error.to_string()));
+        let (made, rows) = self.make(aside)?;
+        let write = |writer: &mut dyn io::Write| made.write(writer, rows);
         let on_terminal = io::stdout().is_terminal();
         let json_to_stdout = match (self.format, self.common.out.is_some()) {
             (Some(format), _) => format == Format::Json,
@@ -123,7 +150,7 @@ impl BenchmarkArguments {
                     emit(Some(path), write).map_err(|message| fail(&message))?;
                 }
                 if !self.common.quiet {
-                    self.print_summary(&head.skill_name, &analysis, stored.as_ref())?;
+                    self.print_summary(&made.head.skill_name, &made.analysis, made.stored.as_ref())?;
                     if out.is_none() && on_terminal {
                         warn_line("Full report: --out FILE or --format json");
                     }

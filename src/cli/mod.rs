@@ -15,6 +15,7 @@ mod suite;
 mod summary;
 mod trend;
 mod validate;
+mod verify;
 mod warnings;
 
 use std::ffi::OsString;
@@ -49,6 +50,7 @@ enum Command {
     Benchmark(Box<benchmark::BenchmarkArguments>),
     Diff(Box<diff::DiffArguments>),
     Trend(Box<trend::TrendArguments>),
+    Verify(Box<verify::VerifyArguments>),
     Suite(suite::SuiteArguments),
     Doctor(doctor::DoctorArguments),
     Report(Box<report::ReportArguments>),
@@ -64,6 +66,7 @@ pub fn run() -> ExitCode {
         Command::Benchmark(arguments) => benchmark::run(*arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Trend(arguments) => trend::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),

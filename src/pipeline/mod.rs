@@ -15,6 +15,7 @@ mod shell;
 mod sides;
 #[cfg(test)]
 mod tests;
+pub mod verify;
 mod warnings;
 mod workspace;
 

@@ -13,6 +13,7 @@ pub mod judge_tasks;
 pub mod numbers;
 mod ordered;
 mod reliability_json;
+pub mod reproduction;
 pub mod row;
 pub mod skill_eval;
 pub mod spool;

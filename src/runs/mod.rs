@@ -18,7 +18,7 @@ mod listing;
 pub mod metrics;
 pub(crate) mod named_file;
 mod natural;
-mod output;
+pub(crate) mod output;
 pub mod sidecar;
 pub mod skill_eval;
 pub mod warning;

@@ -25,6 +25,7 @@ pub fn render_trend_markdown(view: &TrendView, everything: bool) -> String {
         out.push_str("| Report | Without | With | Lift | Change | p | What |\n|---|--:|--:|--:|--:|--:|---|\n");
         view.rows[hidden..].iter().for_each(|row| out.push_str(&line(row)));
     }
+    view.notes.iter().for_each(|note| out.push_str(&format!("\n{}\n", escaped(note))));
     for (label, list) in &view.lists {
         out.push_str(&format!("\n## {label}\n\n"));
         let shown = if everything { list.len() } else { list.len().min(LISTED) };

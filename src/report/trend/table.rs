@@ -23,6 +23,9 @@ pub fn render_trend(view: &TrendView, style: Style) -> String {
     let sentences: Vec<&str> = sentences.iter().chain([&view.headline.note]).map(String::as_str).collect();
     page.answer(&view.headline, &sentences);
     rows(&mut page, &view.rows);
+    for note in &view.notes {
+        page.wrapped(note, "  ", "  ");
+    }
     for (label, list) in &view.lists {
         listed(&mut page, label, list);
     }

@@ -3,6 +3,7 @@
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::verdict::VerdictCode;
 
+use crate::analyze::diff::Tested;
 use crate::analyze::trend::{Change, Compared, Point, PruneCandidate, RecurringFailure, Step, Trend};
 use crate::report::diff::words::{mismatch, tested_headline};
 use crate::report::numbers;
@@ -21,6 +22,8 @@ pub struct TrendView {
     pub leads: Vec<String>,
     /// The reports, the earliest first.
     pub rows: Vec<TrendRow>,
+    /// What else a reader of the rows must know.
+    pub notes: Vec<String>,
     /// Labelled lists.
     pub lists: Vec<(&'static str, Vec<String>)>,
 }
@@ -59,6 +62,7 @@ impl TrendView {
             headline: headline(trend),
             leads: trend.steps.last().map(|step| leads(step, alpha)).unwrap_or_default(),
             rows: trend.points.iter().zip(steps).map(|(point, step)| row(point, step, alpha)).collect(),
+            notes: notes(trend, alpha),
             lists: lists(trend),
         }
     }
@@ -79,6 +83,7 @@ fn headline(trend: &Trend) -> Headline {
             say("The last two reports have no comparable case with the skill.", "")
         }
         Ok(compared) => match &compared.with_skill.tested {
+            Ok(tested) if tested.test.moved == 0 => say("The same as before, with the skill.", ""),
             Ok(tested) => tested_headline(tested, &trend.thresholds),
             Err(_) => say(
                 "The last two reports are not like-for-like.",
@@ -119,11 +124,13 @@ fn row(point: &Point, step: Option<&Step>, alpha: f64) -> TrendRow {
         (_, Some(compared), None) if compared.comparability.is_like_for_like() => "nothing to compare",
         (_, Some(_), None) => "not like-for-like",
         (_, _, Some(tested)) if tested.test.moved == 0 => "same",
-        (_, _, Some(tested)) => match tested.verdict.code {
-            VerdictCode::Helps => "better",
-            VerdictCode::Harms => "worse",
-            VerdictCode::NoEvidence => "no change that matters",
-            VerdictCode::TooFewCases | VerdictCode::NothingPaired => "not proven",
+        (_, _, Some(tested)) => match (tested.verdict.code, change.is_some_and(|change| stands_alone(change, alpha))) {
+            (VerdictCode::Helps, false) => "better",
+            (VerdictCode::Helps, true) => "better, on its own",
+            (VerdictCode::Harms, false) => "worse",
+            (VerdictCode::Harms, true) => "worse, on its own",
+            (VerdictCode::NoEvidence, _) => "no change that matters",
+            (VerdictCode::TooFewCases | VerdictCode::NothingPaired, _) => "not proven",
         },
     };
     let mismatches = compared.map(|compared| compared.comparability.mismatches.as_slice()).unwrap_or_default();
@@ -141,6 +148,24 @@ fn row(point: &Point, step: Option<&Step>, alpha: f64) -> TrendRow {
         is_worse: tested.is_some_and(|tested| tested.verdict.code == VerdictCode::Harms),
         reasons: mismatches.iter().map(mismatch).collect(),
     }
+}
+
+/// Whether a change is established by its own test and not among all steps of the history.
+fn stands_alone(change: &Change, alpha: f64) -> bool {
+    let is_established = |tested: &Tested| matches!(tested.verdict.code, VerdictCode::Helps | VerdictCode::Harms);
+    change.tested.as_ref().is_ok_and(is_established) && change.p_holm.is_some_and(|p| p > alpha)
+}
+
+fn notes(trend: &Trend, alpha: f64) -> Vec<String> {
+    let changes = || trend.steps.iter().filter_map(|step| Some(&step.compared.as_ref().ok()?.with_skill));
+    if !changes().any(|change| stands_alone(change, alpha)) {
+        return Vec::new();
+    }
+    let steps = changes().filter(|change| change.tested.is_ok()).count();
+    let text = format!(
+        "On its own: of {steps} steps that are tested, one may look like that by chance (Holm: p above {alpha})."
+    );
+    vec![text]
 }
 
 /// A stated rate; whoever states something else than a rate is shown what is stated.
