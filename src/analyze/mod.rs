@@ -11,12 +11,14 @@ pub mod inference;
 pub mod lift;
 pub mod pairing;
 pub mod reliability;
+pub mod reproduction;
 pub mod review;
 pub mod sanity;
 pub mod several;
 pub mod skill_eval;
 pub mod table;
 pub mod telemetry;
+pub mod trend;
 pub mod variants;
 
 use skill_lift_contract::Metric;

@@ -6,10 +6,10 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 use skill_lift_stats::Thresholds;
 
-use super::benchmark::BenchmarkArguments;
+use super::benchmark::Words;
 use super::common::stamp;
 use super::output::{Color, emit, fail, is_unicode, terminal_width, warn_line};
 use crate::report::{RowSpool, SkillReport, Style, aggregate_table, write_aggregate};
@@ -144,8 +144,8 @@ impl AggregateArguments {
         if !self.quiet && self.suites.len() > 1 {
             warn_line(&format!("{}: runs in {}", shown_path(suite), shown_path(&runs)));
         }
-        let benchmark =
-            BenchmarkArguments::of_words(self.words(suite, &runs)).map_err(|error| fail(&error.to_string()))?;
+        let Words { benchmark } =
+            Words::try_parse_from(self.words(suite, &runs)).map_err(|error| fail(&error.to_string()))?;
         let failed = |error: io::Error| fail(&error.to_string());
         let (made, rows) = benchmark.make(|_| RowSpool::aside().map_err(failed))?;
         let file = tempfile::tempfile().map_err(failed)?;

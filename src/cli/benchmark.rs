@@ -1,6 +1,5 @@
 //! `benchmark`: grades saved runs, pairs them, and reports the lift.
 
-use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -94,20 +93,12 @@ impl Made {
 /// The arguments of `benchmark` alone, to make them of words.
 #[derive(Debug, Parser)]
 #[command(name = "benchmark", no_binary_name = true)]
-struct Words {
+pub(super) struct Words {
     #[command(flatten)]
-    benchmark: BenchmarkArguments,
+    pub(super) benchmark: BenchmarkArguments,
 }
 
 impl BenchmarkArguments {
-    /// The arguments that these words are.
-    ///
-    /// # Errors
-    /// Words that are no arguments.
-    pub(super) fn of_words(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        Words::try_parse_from(words).map(|words| words.benchmark)
-    }
-
     /// Grades, pairs and analyses. What `rows` makes gets the rows of the report. `Err` is the exit code after the
     /// problem was printed.
     pub(super) fn make<R: RowWriter>(
@@ -150,7 +141,6 @@ impl BenchmarkArguments {
             mismatches.iter().for_each(|message| warn_line(&format!("WARN {message}")));
             benchmark_file.iter().for_each(warn_contradictions);
         }
-
         let runs_root = input.runs_root(self.common.runs()).to_owned();
         Ok((Made { head, analysis, stored, benchmark_file, judge_spend, provenance, runs_root }, rows))
     }

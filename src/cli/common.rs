@@ -136,7 +136,7 @@ pub struct Common {
     limits: LimitArguments,
 }
 
-fn variable_name(text: &str) -> Result<String, String> {
+pub(super) fn variable_name(text: &str) -> Result<String, String> {
     if text.is_empty() || text.contains(['=', '\0']) {
         return Err("not the name of an environment variable".to_owned());
     }

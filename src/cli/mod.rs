@@ -15,7 +15,9 @@ mod output;
 mod report;
 mod suite;
 mod summary;
+mod trend;
 mod validate;
+mod verify;
 mod warnings;
 
 use std::ffi::OsString;
@@ -51,6 +53,8 @@ enum Command {
     Aggregate(aggregate::AggregateArguments),
     CostSummary(cost_summary::CostSummaryArguments),
     Diff(Box<diff::DiffArguments>),
+    Trend(Box<trend::TrendArguments>),
+    Verify(Box<verify::VerifyArguments>),
     Suite(suite::SuiteArguments),
     Doctor(doctor::DoctorArguments),
     Report(Box<report::ReportArguments>),
@@ -67,6 +71,8 @@ pub fn run() -> ExitCode {
         Command::Aggregate(arguments) => aggregate::run(&arguments),
         Command::CostSummary(arguments) => cost_summary::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
+        Command::Trend(arguments) => trend::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),

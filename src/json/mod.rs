@@ -8,6 +8,7 @@
 
 mod build;
 mod compare;
+mod difference;
 mod error;
 mod keys;
 mod node;
@@ -18,6 +19,7 @@ mod tape;
 mod view;
 pub mod write;
 
+pub use difference::{Difference, first_difference};
 pub use error::{JsonError, JsonErrorKind};
 pub use node::{Member, Node, Number, Span, Value};
 pub use read::{Document, Limits, parse, parse_lines, read};

@@ -4,7 +4,7 @@ use skill_lift_text::screen::visible;
 
 /// Text of others as one line of Markdown that means nothing but itself: control characters are shown, signs of
 /// Markdown and HTML are taken literally, and neither a mention nor a reference to an issue arises.
-pub(super) fn escaped(text: &str) -> String {
+pub(in crate::report) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in visible(text, false).chars() {
         match character {

@@ -23,6 +23,7 @@ mod ordered;
 mod paired_json;
 mod quantities;
 mod reliability_json;
+pub mod reproduction;
 pub mod row;
 pub mod skill_eval;
 pub mod spool;
@@ -30,6 +31,7 @@ mod stored_json;
 pub mod suite_counts;
 mod telemetry_json;
 pub mod terminal;
+pub mod trend;
 pub mod view;
 pub mod words;
 

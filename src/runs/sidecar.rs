@@ -16,7 +16,7 @@ use super::warning::WarningCode;
 use crate::json::{self, Item, Member, Node, Span, Tape, Value, write};
 
 /// Names of the files, in the order in which the first one there becomes the row's metadata.
-const NAMES: [&str; 4] = ["metadata.json", "timing.json", "metrics.json", "outputs/metrics.json"];
+pub(crate) const NAMES: [&str; 4] = ["metadata.json", "timing.json", "metrics.json", "outputs/metrics.json"];
 
 /// How an answer starts when the runner wrote a failure instead of one.
 const FAILURE_MARKERS: [&str; 7] = [

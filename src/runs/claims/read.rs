@@ -14,10 +14,11 @@ use super::places::{first, index, items, member, members};
 use super::published;
 use super::row::{Arms, Site, benchmark_row, report_row};
 use super::shape::{self, ARM_LISTS, LISTS, MAPS};
+use super::stated::{self, StatedReport};
 use super::verdicts::has_evidence;
 use super::{figures, lifting};
 use crate::json::Item;
-use crate::runs::named_file::{NamedFileProblem, read_named};
+use crate::runs::named_file::read_named;
 use crate::runs::{Configuration, Limits, OnDuplicate, Role};
 
 /// How a result file is read.
@@ -42,12 +43,7 @@ impl Default for ReadOptions {
 /// # Errors
 /// A file that cannot be read, is larger than the limit, is not strict JSON or no result list, or claims a run twice.
 pub fn load(path: &Path, options: &ReadOptions) -> Result<Claims, ClaimsError> {
-    let bytes = read_named(path, options.bytes).map_err(|problem| match problem {
-        NamedFileProblem::NotAFile => ClaimsError::NotAFile,
-        NamedFileProblem::TooLarge(limit) => ClaimsError::TooLarge(limit),
-        NamedFileProblem::Unreadable(message) => ClaimsError::Unreadable(message),
-    })?;
-    read(&bytes, options)
+    read(&read_named(path, options.bytes)?, options)
 }
 
 /// Reads the bytes of a file.
@@ -55,6 +51,33 @@ pub fn load(path: &Path, options: &ReadOptions) -> Result<Claims, ClaimsError> {
 /// # Errors
 /// As [`load`].
 pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Claims, ClaimsError> {
+    with_values(bytes, options, |root, notes| claims(root, options, notes))
+}
+
+/// Reads the bytes of a benchmark report, ours or one of the reference package: its claims, and what it states in so
+/// many words.
+///
+/// # Errors
+/// As [`load`]; also the results of any other tool, and of `grade`.
+pub fn read_report(bytes: &[u8], options: &ReadOptions) -> Result<(Claims, StatedReport), ClaimsError> {
+    with_values(bytes, options, |root, notes| {
+        let claims = claims(root, options, notes)?;
+        if !matches!(claims.form, ClaimForm::OwnReport | ClaimForm::ReferenceReport) {
+            return Err(ClaimsError::NotABenchmarkReport(claims.form));
+        }
+        match stated::missing_blocks(root) {
+            missing if missing.is_empty() => Ok((claims, stated::report(root))),
+            missing => Err(ClaimsError::NotWhole(missing)),
+        }
+    })
+}
+
+/// Hands on the values of a file, and what was noted so far.
+fn with_values<T>(
+    bytes: &[u8],
+    options: &ReadOptions,
+    use_values: impl FnOnce(Item<'_, '_>, Notes) -> Result<T, ClaimsError>,
+) -> Result<T, ClaimsError> {
     if bytes.len() as u64 > options.bytes {
         return Err(ClaimsError::TooLarge(options.bytes));
     }
@@ -70,7 +93,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Claims, ClaimsError> 
             decode::values(&repaired).map_err(|_| decode::refusal(text, error))?
         }
     };
-    claims(tape.root(), options, notes)
+    use_values(tape.root(), notes)
 }
 
 /// Reads one row of a report of this program. `position` is its place among the rows.

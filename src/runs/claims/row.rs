@@ -268,7 +268,7 @@ fn report_rate(row: Item<'_, '_>) -> ClaimedRate {
 }
 
 /// Why a row of a report is no score. Older reports state it only by what the runner recorded.
-fn report_reasons(row: Item<'_, '_>) -> Vec<NotScored> {
+pub(super) fn report_reasons(row: Item<'_, '_>) -> Vec<NotScored> {
     let code = |item: Item<'_, '_>| {
         let code = item.as_str()?;
         let known = REASONS.into_iter().find(|reason| reason.code() == code);
