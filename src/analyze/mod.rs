@@ -5,16 +5,19 @@
 pub mod benchmark_file;
 pub mod diagnosis;
 pub mod diff;
+pub mod endings;
 pub mod flags;
 pub mod forge;
 pub mod inference;
 pub mod lift;
+pub mod missingness;
 pub mod pairing;
 pub mod reliability;
 pub mod review;
 pub mod sanity;
 pub mod skill_eval;
 pub mod table;
+pub mod trajectory;
 pub mod variants;
 
 use skill_lift_contract::Metric;
@@ -29,6 +32,8 @@ pub struct AnalysisOptions {
     pub thresholds: skill_lift_stats::Thresholds,
     /// What the skill's arm is compared with.
     pub baseline: Baseline,
+    /// The runs that were to be made, if somebody wrote them down.
+    pub plan: Option<missingness::PlanOfSuite>,
 }
 
 /// Everything that is computed from the graded runs of a tree.
@@ -56,6 +61,10 @@ pub struct Analysis {
     pub fit: Option<pairing::Pairing>,
     /// What to look at before the lift is believed.
     pub sanity: sanity::Sanity,
+    /// Whether the skill changes what the agent does.
+    pub trajectory: trajectory::TrajectoryDiff,
+    /// How the runs ended.
+    pub endings: endings::RunEndings,
 }
 
 impl Analysis {
@@ -116,6 +125,8 @@ pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) 
         inference,
         fit,
         sanity,
+        trajectory: trajectory::TrajectoryDiff::of(&table),
+        endings: endings::RunEndings::of(&table),
         pairing,
         table,
     })

@@ -7,9 +7,11 @@ mod build;
 mod key_order;
 mod parquet;
 pub mod schema;
+mod trace;
 
 pub use build::{FrameBuilder, Frames};
 pub use key_order::KeyOrder;
+pub use trace::traces;
 
 /// A frame that cannot be built, read or written.
 #[derive(Debug, thiserror::Error)]

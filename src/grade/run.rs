@@ -13,9 +13,10 @@ use super::outcome::{AssertionRow, Availability, Outcome};
 use super::rows::Grading;
 use super::stored::StoredFacts;
 use super::tally::{Rate, RunTally, TurnTally, turn_tally};
+use super::trajectory::Trace;
 use crate::judge::{JudgeResultsError, Verdicts};
 use crate::runs::sidecar::{Metadata, ParsedSidecars};
-use crate::runs::{Output, RunDirectory, RunEvidence, RunSlot, RunWarning, TurnEvidence, WarningCode};
+use crate::runs::{Ending, Output, RunDirectory, RunEvidence, RunSlot, RunWarning, TurnEvidence, WarningCode};
 use crate::suite::{AssertionType, Case, OracleTier, Severity, Suite};
 
 /// What becomes of a check that could not be observed.
@@ -53,6 +54,8 @@ pub struct GradeOptions {
     pub similarity_characters: usize,
     /// Code points of the evidence of one check.
     pub evidence_characters: usize,
+    /// Whether what the agent did is added up; then the events of every scored run are read.
+    pub trajectories: bool,
 }
 
 impl Default for GradeOptions {
@@ -69,6 +72,7 @@ impl Default for GradeOptions {
             embed_command: None,
             similarity_characters: 200_000,
             evidence_characters: 10_000,
+            trajectories: false,
         }
     }
 }
@@ -142,8 +146,10 @@ pub struct GradedRun {
     pub tally: RunTally,
     /// Oddities of the files beside the answer.
     pub metadata_warnings: Vec<String>,
-    /// Effort setting of the model, if it is recorded.
-    pub effort: Option<String>,
+    /// How the model came to its end, as far as it is recorded.
+    pub ending: Ending,
+    /// What the agent did, if somebody asked; only of a run that is scored.
+    pub trace: Trace,
     /// Files that were read.
     pub digests: Vec<(String, ContentDigest)>,
     /// Oddities of the run directory.
@@ -269,6 +275,11 @@ pub fn grade_run<T>(
     if let Some(evidence) = &contamination {
         directory.warn(WarningCode::BaselineContaminated, "", format!("a run without the skill: {evidence}"));
     }
+    let trace = if options.trajectories && unscored_reasons.is_empty() {
+        Trace::of(&mut directory, options.events_bytes)
+    } else {
+        Trace::Unread
+    };
     let mut digests = directory.take_digests();
     let mut warnings = directory.take_warnings();
     for turn in turns.iter_mut().filter_map(|turn| turn.directory.as_mut()) {
@@ -299,7 +310,11 @@ pub fn grade_run<T>(
         turns: turn_tallies,
         tally,
         metadata_warnings,
-        effort: parsed.row_text("effort").map(Cow::into_owned),
+        ending: match parsed.row() {
+            Metadata::Object(object) => Ending::of(object),
+            Metadata::Empty | Metadata::Unreadable(_) => Ending::default(),
+        },
+        trace,
         digests,
         warnings,
         contamination,

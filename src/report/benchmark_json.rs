@@ -12,7 +12,7 @@ use super::compat::{Pairing, Significance, significance};
 use super::ordered::Ordered;
 use super::spool::RowSpool;
 use super::stored_json::{StoredBlock, StoredSource};
-use super::{inference_json, reliability_json, words};
+use super::{endings_json, inference_json, reliability_json, trajectory_json, words};
 use crate::analyze::Analysis;
 use crate::analyze::flags::CaseFlags;
 use crate::analyze::lift::{PairedBlock, PairedSummary};
@@ -417,6 +417,8 @@ pub fn write_benchmark(
     }
     members.member("reliability", &reliability_json::block(&analysis.reliability))?;
     members.member("model_analysis", &model_analysis(&analysis.lift))?;
+    members.member("trajectory_diff", &trajectory_json::block(&analysis.trajectory, table.baseline))?;
+    members.member("run_endings", &endings_json::block(&analysis.endings))?;
     members.member("case_flags", &analysis.case_flags.iter().map(flagged).collect::<Vec<_>>())?;
     members.rows(rows)?;
     if let Some(source) = stored {

@@ -4,6 +4,7 @@ use serde::Serialize;
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::{SignFlip, Withheld};
 
+use super::missingness_json::{self, MissingnessBlock};
 use super::words;
 use crate::analyze::inference::{CaseContrast, Contrast, Inference, ModelContrast, UnitRates};
 use crate::analyze::review::ReviewReason;
@@ -20,6 +21,8 @@ pub(super) struct InferenceBlock {
     overall: Overall,
     by_model: Vec<ModelBlock>,
     by_case: Vec<CaseBlock>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missingness: Option<MissingnessBlock>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sanity: Option<SanityBlock>,
     multiplicity: Multiplicity,
@@ -371,6 +374,7 @@ pub(super) fn block(
             })
             .collect(),
         by_case: inference.by_case.iter().map(case_block).collect(),
+        missingness: inference.missingness.as_ref().map(missingness_json::block),
         sanity: sanity.map(sanity_block),
         multiplicity: Multiplicity {
             models: Family { method: "holm", tests, untested: inference.by_model.len() - tests },

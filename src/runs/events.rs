@@ -192,6 +192,8 @@ pub struct Event {
     pub text: Box<str>,
     /// The summary of what was asked for.
     pub input: Box<str>,
+    /// The command line of a command that has no summary.
+    pub command: Box<str>,
     /// The start of what came back.
     pub output: Box<str>,
     /// A file that the event is about.
@@ -206,6 +208,11 @@ impl Event {
         self.status == EventStatus::Completed
     }
 
+    /// What a command is shown as: the first of its summary, its command line and its name that is not empty.
+    pub fn shown_command(&self) -> &str {
+        [&self.input, &self.command, &self.name].into_iter().find(|text| !text.is_empty()).map_or("", |text| text)
+    }
+
     fn read(item: Item<'_, '_>, first_version: bool) -> Self {
         match item.get("type").and_then(Item::as_str).and_then(|word| EventKind::from_wire_name(&word)) {
             Some(kind) => Self::read_normalised(kind, item, first_version),
@@ -216,12 +223,16 @@ impl Event {
     fn read_normalised(kind: EventKind, item: Item<'_, '_>, first_version: bool) -> Self {
         let string = |key: &str| item.get(key).and_then(Item::as_str).unwrap_or_default();
         let output = item.get("output_summary").map(words).unwrap_or_default();
+        let input = item.get("input_summary").map(words).unwrap_or_default();
+        let is_bare = kind == EventKind::Command && input.is_empty();
+        let mut lines = ["command", "cmd"].into_iter().filter(|_| is_bare).filter_map(|key| item.get(key)).map(words);
         Self {
             kind,
             status: EventStatus::read(item.get("status").into(), kind.wire_name(), first_version),
             name: string("name").into(),
             text: command_text(item).into(),
-            input: item.get("input_summary").map(words).unwrap_or_default().into(),
+            input: input.into(),
+            command: lines.find(|line| !line.is_empty()).unwrap_or_default().into(),
             output: first_characters(&output, OUTPUT_CHARACTERS).into(),
             path: string("path").into(),
             exit_code: item.get("exit_code").and_then(Item::as_number).and_then(|number| number.as_i64()),

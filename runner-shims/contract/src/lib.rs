@@ -10,5 +10,5 @@ pub mod run_key;
 pub mod write;
 
 pub use digest::{ContentDigest, TreeDigest};
-pub use reason::{BlockedReason, Metric, UnscoredReason};
+pub use reason::{BlockedReason, Metric, ReasonClass, UnscoredReason};
 pub use run_key::{Population, RunKey};

@@ -9,11 +9,12 @@ use super::facts::{RunFlag, StoredFacts};
 use super::regrade::{RegradeEvidence, regrade};
 use crate::grade::run::GradedRun;
 use crate::grade::tally::RunTally;
+use crate::grade::trajectory::Trace;
 use crate::runs::skill_eval::{GraderState, RunRecord};
 use crate::runs::workspace::{
     EvalDirectory, GradingFile, Passed, StatedRate, StoredGrading, StoredRun, StoredVerdict, WorkspaceKind,
 };
-use crate::runs::{Configuration, Role, RunWarning, WarningCode};
+use crate::runs::{Configuration, Ending, Role, RunWarning, WarningCode};
 use crate::suite::Case;
 
 /// The run that is graded.
@@ -156,7 +157,8 @@ pub fn grade_stored(
         turns: Vec::new(),
         tally,
         metadata_warnings: Vec::new(),
-        effort: None,
+        ending: Ending::default(),
+        trace: Trace::Unread,
         digests,
         warnings,
         contamination,

@@ -45,7 +45,9 @@ pub fn load(path: &Path, options: &ReadOptions) -> Result<Claims, ClaimsError> {
     let bytes = read_named(path, options.bytes).map_err(|problem| match problem {
         NamedFileProblem::NotAFile => ClaimsError::NotAFile,
         NamedFileProblem::TooLarge(limit) => ClaimsError::TooLarge(limit),
-        NamedFileProblem::Unreadable(message) => ClaimsError::Unreadable(message),
+        NamedFileProblem::Missing | NamedFileProblem::Link | NamedFileProblem::Unreadable(_) => {
+            ClaimsError::Unreadable(problem.to_string())
+        }
     })?;
     read(&bytes, options)
 }
