@@ -174,11 +174,11 @@ impl RunTable {
         let (deferred, deferred_gates) = (number(column::DEFERRED_JUDGEMENTS)?, number(column::DEFERRED_GATES)?);
         let (effort, run_dir) = (text(column::EFFORT)?, text(column::RUN_DIR)?);
         let (stop_class, served_model) = (text(column::STOP_CLASS)?, text(column::SERVED_MODEL_CHECK)?);
-        let mut traces = traces(frame)?;
+        let traces = traces(frame)?;
 
         let mut cases: Vec<CaseFacts> = Vec::new();
         let mut runs = Vec::with_capacity(frame.height());
-        for row in 0..frame.height() {
+        for (row, trace) in traces.into_iter().enumerate() {
             let position = case_position.get(row).unwrap_or_default();
             while cases.len() <= position as usize {
                 cases.push(CaseFacts {
@@ -234,7 +234,7 @@ impl RunTable {
                 effort: effort.get(row).map(str::to_owned),
                 stop_class: stop_class.get(row).and_then(StopClass::from_word),
                 served_model: served_model.get(row).and_then(ServedModel::from_word),
-                trace: std::mem::take(&mut traces[row]),
+                trace,
                 run_dir: run_dir.get(row).unwrap_or_default().to_owned(),
             });
         }

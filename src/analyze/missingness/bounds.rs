@@ -46,6 +46,9 @@ impl Cells {
     /// The bounds over cases, or over families of them: strata of a case first, then cases of a family, as the lift.
     pub(super) fn bounds(&self, table: &RunTable, unit: Unit) -> Bounds {
         let mut bounds = Bounds { unit, units: 0, lift: None, missing_with: 0, missing_without: 0 };
+        if !self.has_both_arms {
+            return bounds;
+        }
         let mut ranges: BTreeMap<&str, Vec<LiftRange>> = BTreeMap::new();
         for case in table.cases_by_id() {
             let Some(range) = self.of_case(case, &mut bounds) else { continue };

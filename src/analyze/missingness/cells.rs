@@ -46,6 +46,8 @@ impl ArmCell {
 pub(super) struct Cells {
     /// By case and stratum; the arm with the skill first.
     pub(super) cells: BTreeMap<(u32, u32), [ArmCell; 2]>,
+    /// Whether both arms are graded at all.
+    pub(super) has_both_arms: bool,
     /// Cells that every case has, and the runs of an arm in each, where the tree itself is the plan.
     pub(super) of_every_case: Option<(u32, usize)>,
 }
@@ -114,7 +116,7 @@ impl Cells {
                 Some((*strata, number))
             }
         };
-        Self { cells, of_every_case }
+        Self { cells, has_both_arms: arms.iter().all(Option::is_some), of_every_case }
     }
 
     pub(super) fn failures(&self) -> Failures {
@@ -153,11 +155,11 @@ fn left_out(table: &RunTable, pairing: &Pairing) -> HashSet<usize> {
         .filter(|(_, run)| run.contaminated && table.variant(run.order.variant) != WITH_SKILL);
     let mut left_out: HashSet<usize> = contaminated.map(|(index, _)| index).collect();
     for pair in &pairing.pairs {
-        match &pair.values {
-            Err(
-                BlockedReason::InvalidRunNumber | BlockedReason::EffortMismatch | BlockedReason::AssertionCountDiffers,
-            ) => left_out.extend(pair.with_skill.into_iter().chain(pair.without_skill)),
-            _ => {}
+        if let Err(
+            BlockedReason::InvalidRunNumber | BlockedReason::EffortMismatch | BlockedReason::AssertionCountDiffers,
+        ) = &pair.values
+        {
+            left_out.extend(pair.with_skill.into_iter().chain(pair.without_skill));
         }
     }
     left_out

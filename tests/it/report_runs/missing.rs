@@ -192,6 +192,19 @@ fn a_case_without_anything_to_check_has_nothing_to_miss() {
 }
 
 #[test]
+fn an_arm_that_nobody_asked_for_is_not_missing() {
+    let workspace = Workspace::with_cases(&["a"]);
+    answer(&workspace, "a/with_skill", true);
+    let block = report(&workspace, &["--variant", "with_skill"])["inference"]["missingness"].take();
+    assert_eq!(keys(&block["coverage"]["by_variant"]), ["with_skill"]);
+    let bounds = json!({
+        "method": "worst-case", "unit": "case", "n_units": 0, "missing_with": 0, "missing_without": 0,
+        "lift_worst": null, "lift_best": null, "could_reverse": false, "reason": "no_eligible_pairs",
+    });
+    assert_eq!(block["bounds"], bounds);
+}
+
+#[test]
 fn what_inference_leaves_out_is_not_known() {
     let workspace = Workspace::with_cases(&["a", "b"]);
     for case in ["a", "b"] {
