@@ -16,6 +16,7 @@ use skill_lift_stats::{SignFlip, Thresholds, Verdict, Withheld, sign_flip, verdi
 
 use super::AnalysisOptions;
 use super::lift::{PairedBlock, PairedSummary};
+use super::missingness::Missingness;
 use super::pairing::{Diagnostics, Pairing, UnitMeans};
 use super::review::{ReviewItem, review_queue};
 use super::table::{RunTable, WITH_SKILL};
@@ -190,6 +191,8 @@ pub struct Inference {
     pub by_case: Vec<CaseContrast>,
     /// Cases to look at, most important first.
     pub review_queue: Vec<ReviewItem>,
+    /// What is missing; `None` where nothing says which runs there should be.
+    pub missingness: Option<Missingness>,
 }
 
 impl Inference {
@@ -204,6 +207,7 @@ impl Inference {
             by_model: Vec::new(),
             by_case: Vec::new(),
             review_queue: Vec::new(),
+            missingness: None,
         }
     }
 
@@ -229,8 +233,11 @@ impl Inference {
             pairs: units.iter().map(|unit| unit.pairs).sum(),
             models: table.models.len(),
         };
-        let (by_model, by_case) = rayon::join(
-            || by_model(table, overall.unit, pairing, lift, &options.thresholds),
+        let ((by_model, missingness), by_case) = rayon::join(
+            || {
+                let by_model = by_model(table, overall.unit, pairing, lift, &options.thresholds);
+                (by_model, Missingness::of(table, pairing, overall.unit, options.plan.as_ref()))
+            },
             || by_case(table, pairing, &units, &options.thresholds),
         );
         let review_queue = review_queue(&by_case);
@@ -242,6 +249,7 @@ impl Inference {
             by_model,
             by_case,
             review_queue,
+            missingness: Some(missingness),
         }
     }
 }

@@ -5,10 +5,12 @@
 pub mod benchmark_file;
 pub mod diagnosis;
 pub mod diff;
+pub mod endings;
 pub mod flags;
 pub mod forge;
 pub mod inference;
 pub mod lift;
+pub mod missingness;
 pub mod pairing;
 pub mod reliability;
 pub mod reproduction;
@@ -18,6 +20,7 @@ pub mod several;
 pub mod skill_eval;
 pub mod table;
 pub mod telemetry;
+pub mod trajectory;
 pub mod trend;
 pub mod variants;
 
@@ -33,6 +36,8 @@ pub struct AnalysisOptions {
     pub thresholds: skill_lift_stats::Thresholds,
     /// What the skill's arm is compared with.
     pub baseline: Baseline,
+    /// The runs that were to be made, if somebody wrote them down.
+    pub plan: Option<missingness::PlanOfSuite>,
 }
 
 impl AnalysisOptions {
@@ -72,6 +77,10 @@ pub struct Analysis {
     pub fit: Option<pairing::Pairing>,
     /// What to look at before the lift is believed.
     pub sanity: sanity::Sanity,
+    /// Whether the skill changes what the agent does.
+    pub trajectory: trajectory::TrajectoryDiff,
+    /// How the runs ended.
+    pub endings: endings::RunEndings,
 }
 
 impl Analysis {
@@ -134,6 +143,8 @@ pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) 
         inference,
         fit,
         sanity,
+        trajectory: trajectory::TrajectoryDiff::of(&table),
+        endings: endings::RunEndings::of(&table),
         pairing,
         table,
     })

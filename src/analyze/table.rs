@@ -7,7 +7,10 @@ use polars::prelude::*;
 use skill_lift_stats::rational::{self, Rational};
 
 use crate::frame::schema::runs as column;
-use crate::frame::{FrameError, Frames, KeyOrder, UsedByRun};
+use crate::frame::{FrameError, Frames, KeyOrder, traces};
+use crate::grade::Trace;
+use crate::runs::UsedByRun;
+use crate::runs::{ServedModel, StopClass};
 use crate::suite::EvalIntent;
 
 /// The skill's arm of the headline contrast.
@@ -100,6 +103,12 @@ pub struct Run {
     pub deferred_judgements: u32,
     /// Effort setting.
     pub effort: Option<String>,
+    /// Why the model stopped, if it is recorded.
+    pub stop_class: Option<StopClass>,
+    /// Whether the model that was asked for answered, if it is recorded.
+    pub served_model: Option<ServedModel>,
+    /// What the agent did.
+    pub trace: Trace,
     /// Directory below the runs root.
     pub run_dir: String,
 }
@@ -169,10 +178,12 @@ impl RunTable {
         let graded = number(column::GRADED_SCORE_E4)?;
         let (deferred, deferred_gates) = (number(column::DEFERRED_JUDGEMENTS)?, number(column::DEFERRED_GATES)?);
         let (effort, run_dir) = (text(column::EFFORT)?, text(column::RUN_DIR)?);
+        let (stop_class, served_model) = (text(column::STOP_CLASS)?, text(column::SERVED_MODEL_CHECK)?);
+        let traces = traces(frame)?;
 
         let mut cases: Vec<CaseFacts> = Vec::new();
         let mut runs = Vec::with_capacity(frame.height());
-        for row in 0..frame.height() {
+        for (row, trace) in traces.into_iter().enumerate() {
             let position = case_position.get(row).unwrap_or_default();
             while cases.len() <= position as usize {
                 cases.push(CaseFacts {
@@ -226,6 +237,9 @@ impl RunTable {
                 deferred_gates: deferred_gates.get(row).unwrap_or_default(),
                 deferred_judgements: deferred.get(row).unwrap_or_default(),
                 effort: effort.get(row).map(str::to_owned),
+                stop_class: stop_class.get(row).and_then(StopClass::from_word),
+                served_model: served_model.get(row).and_then(ServedModel::from_word),
+                trace,
                 run_dir: run_dir.get(row).unwrap_or_default().to_owned(),
             });
         }

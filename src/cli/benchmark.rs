@@ -1,12 +1,12 @@
 //! `benchmark`: grades saved runs, pairs them, and reports the lift.
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, ValueEnum};
 use serde_json::json;
-use skill_lift_contract::Metric;
+use skill_lift_contract::{ContentDigest, Metric};
 use skill_lift_stats::Thresholds;
 
 use super::common::{Common, Graded};
@@ -23,6 +23,7 @@ use crate::pipeline::{FrameChoice, Products};
 use crate::report::{
     Provenance, ReportHead, RowSpool, RowWriter, Sources, StoredSource, SummaryView, render, write_benchmark,
 };
+use crate::runs::Plan;
 use crate::runs::claims::Contradiction;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -52,6 +53,10 @@ pub struct BenchmarkArguments {
     /// Also write the graded runs as Parquet files into this folder.
     #[arg(long, value_name = "DIR")]
     frames: Option<PathBuf>,
+    /// The plan of the runs, which says which of them are missing. Default: `answer-design.json` in the folder of the
+    /// runs; without one, every case with every model and repetition that is there.
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
     #[command(flatten)]
     summary: SummaryArguments,
 }
@@ -107,7 +112,9 @@ impl BenchmarkArguments {
     ) -> Result<(Made, R), ExitCode> {
         let thresholds = self.summary.thresholds()?;
         let frames = if self.frames.is_some() { FrameChoice::RunsAndAssertions } else { FrameChoice::Runs };
-        let products = Products { frames, ..Products::default() };
+        let named_plan = self.plan.as_ref().map(|path| self.load_plan(path)).transpose()?;
+        let plan_bytes = named_plan.is_none().then(|| self.common.suite_bytes());
+        let products = Products { frames, plan_bytes, ..Products::default() };
         let Graded { evaluated, rows, variants, input, head, judge_spend, mut provenance } =
             self.common.grade(products, rows)?;
         if !self.common.quiet {
@@ -121,6 +128,13 @@ impl BenchmarkArguments {
         if thresholds.min_lift() != defaults.min_lift() {
             provenance.options.insert("min-lift", json!(self.summary.min_lift));
         }
+        let plan = match named_plan {
+            Some((plan, digest)) => {
+                provenance.options.insert("plan", json!(format!("sha256:{digest}")));
+                Some(plan)
+            }
+            None => evaluated.plan,
+        };
         let stored = evaluated.stored;
         let Some(frames) = evaluated.frames else {
             return Err(fail("the runs were not collected"));
@@ -128,7 +142,8 @@ impl BenchmarkArguments {
         if let Some(folder) = &self.frames {
             frames.write_parquet(folder).map_err(|error| fail(&error.to_string()))?;
         }
-        let options = AnalysisOptions { thresholds, baseline: input.baseline(&variants) };
+        let plan = plan.map(|plan| input.held_against(plan));
+        let options = AnalysisOptions { thresholds, baseline: input.baseline(&variants), plan };
         let analysis = analyze(&frames, &variants, &options).map_err(|error| fail(&error.to_string()))?;
         drop(frames);
         let benchmark_file =
@@ -176,6 +191,11 @@ impl BenchmarkArguments {
             }
         }
         Ok(())
+    }
+
+    fn load_plan(&self, path: &Path) -> Result<(Plan, ContentDigest), ExitCode> {
+        Plan::load(path, self.common.suite_bytes())
+            .map_err(|error| fail(&format!("--plan {}: {error}", path.display())))
     }
 
     fn print_summary(

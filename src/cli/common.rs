@@ -18,8 +18,8 @@ use super::warnings::{fail_each, fail_layout, print_verdict_warnings, print_warn
 use crate::grade::GradeOptions;
 use crate::judge::{JudgeSpend, Verdicts};
 use crate::pipeline::{
-    Evaluated, Input, Products, Request, RunsSource, TreeCases, WorkspaceRequest, evaluate, evaluate_workspace,
-    variants_of, workspace_cases,
+    Evaluated, FrameChoice, Input, Products, Request, RunsSource, TreeCases, WorkspaceRequest, evaluate,
+    evaluate_workspace, variants_of, workspace_cases,
 };
 use crate::report::{Provenance, ReportHead, RowWriter};
 use crate::runs::index::shown_path;
@@ -242,7 +242,7 @@ impl Common {
             bar.set_length(total as u64);
             bar.set_position(done as u64);
         };
-        let grade = self.grade_options(&limits);
+        let grade = self.grade_options(&limits, products);
         let native = |suite: &Suite, runs: RunsSource<'_>, variants: Vec<String>, rows: &mut R| {
             let request = Request {
                 suite,
@@ -383,7 +383,12 @@ impl Common {
         }
     }
 
-    fn grade_options(&self, limits: &Limits) -> GradeOptions {
+    /// Bytes of a suite, or of a file beside it that is as large.
+    pub fn suite_bytes(&self) -> u64 {
+        Limits::mebibytes(self.limits.max_suite_mib)
+    }
+
+    fn grade_options(&self, limits: &Limits, products: Products) -> GradeOptions {
         GradeOptions {
             strict: self.strict,
             unobserved: self.unobserved.into(),
@@ -396,6 +401,8 @@ impl Common {
             embed_command: self.embed_cmd.clone(),
             similarity_characters: self.limits.max_similarity_chars,
             evidence_characters: self.limits.max_evidence_chars,
+            // only analyses look at them
+            for_analysis: products.frames != FrameChoice::Nothing,
         }
     }
 

@@ -10,7 +10,7 @@ use skill_lift_contract::write::AtomicFile;
 use super::common::{Common, Graded};
 use super::output::{begin_file, emit, fail, leads_to_stream, warn_line};
 use super::warnings::warn_if_nothing_graded;
-use crate::pipeline::{FrameChoice, GradingFilesWritten, Products};
+use crate::pipeline::{GradingFilesWritten, Products};
 use crate::report::{ReportHead, RowArray, RowSpool, RowWriter, begin_grading, end_grading};
 
 /// Grades saved runs and writes every check with its evidence.
@@ -50,9 +50,9 @@ impl GradeArguments {
             return Err(fail("--out and --judge-tasks name the same file"));
         }
         let products = Products {
-            frames: FrameChoice::Nothing,
             judge_tasks: self.judge_tasks.is_some(),
             grading_files: self.write_grading_files,
+            ..Products::default()
         };
         let Graded { evaluated, rows, head, provenance, input, .. } = common.grade(products, |head| self.rows(head))?;
         if !common.quiet {

@@ -62,6 +62,9 @@ pub struct VerifyArguments {
     /// The suite. Default: the one that the report names.
     #[arg(long, value_name = "SUITE")]
     suite: Option<PathBuf>,
+    /// The plan of the runs that was named.
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
     /// The verdicts that were merged.
     #[arg(long, value_name = "FILE")]
     judge_results: Option<PathBuf>,
@@ -209,9 +212,11 @@ impl VerifyArguments {
             word
         };
         let judge_results = self.judge_results.as_ref().map(|path| vec![word("judge-results", &path.into())]);
+        let plan = self.plan.as_ref().map(|path| vec![word("plan", &path.into())]);
         let embed_cmd = self.embed_cmd.as_ref().map(|command| vec![word("embed-cmd", &command.into())]);
         let names: Vec<OsString> = self.pass_environment.iter().map(|name| word("pass-env", &name.into())).collect();
         let mut again = vec![
+            ("plan", plan),
             ("judge-results", judge_results),
             ("embed-cmd", embed_cmd),
             ("pass-env", (!names.is_empty()).then_some(names)),
@@ -242,7 +247,7 @@ mod tests {
     fn every_option_of_benchmark_is_taken_from_the_report_or_given_again() {
         let limits = LimitArguments::augment_args(clap::Command::new("limits"));
         let limits: Vec<&str> = limits.get_arguments().filter_map(|argument| argument.get_long()).collect();
-        let again = ["judge-results", "embed-cmd", "pass-env", "allow-scripts", "allow-external-files"];
+        let again = ["plan", "judge-results", "embed-cmd", "pass-env", "allow-scripts", "allow-external-files"];
         let known = [&OF_REPORT[..], &REPEATED_OF_REPORT, &NEVER_RECORDED, &again, &limits].concat();
         let command = Words::command();
         let options: Vec<&str> = command.get_arguments().filter_map(|argument| argument.get_long()).collect();

@@ -6,9 +6,12 @@ use polars::prelude::*;
 
 use super::FrameError;
 use super::schema::{assertions, runs};
-use super::telemetry::{TelemetryRows, UsedByRun, telemetry_columns};
+use super::telemetry::{TelemetryRows, telemetry_columns};
+use super::trace::TraceColumns;
 use crate::grade::stored::{RunFlag, StoredFacts};
 use crate::grade::{AssertionRow, DeferredJudgement, GradedRun, Rate};
+use crate::runs::UsedByRun;
+use crate::runs::{ServedModel, StopClass};
 use crate::suite::{Case, Severity};
 
 /// Both frames.
@@ -68,6 +71,9 @@ struct RunColumns {
     deferred_judgements: Vec<u32>,
     deferred_gates: Vec<u32>,
     effort: Vec<Option<String>>,
+    stop_class: Vec<Option<&'static str>>,
+    served_model_check: Vec<Option<&'static str>>,
+    trace: TraceColumns,
 }
 
 #[derive(Debug, Default)]
@@ -188,12 +194,15 @@ impl RunColumns {
         self.deferred_judgements.push(narrow(run.deferred.len()));
         let gates = run.deferred.iter().filter(|judgement| judgement.severity != Severity::Soft).count();
         self.deferred_gates.push(narrow(gates));
-        self.effort.push(run.effort.clone());
+        self.effort.push(run.ending.effort.clone());
+        self.stop_class.push(run.ending.stop_class.map(StopClass::word));
+        self.served_model_check.push(run.ending.served_model.map(ServedModel::word));
+        self.trace.push(&run.trace);
     }
 
     fn finish(self) -> Result<DataFrame, FrameError> {
         let height = self.case_id.len();
-        let columns = vec![
+        let mut columns = vec![
             Column::new(runs::CASE_ID.into(), self.case_id),
             Column::new(runs::CASE_NAME.into(), self.case_name),
             Column::new(runs::CASE_POSITION.into(), self.case_position),
@@ -234,7 +243,10 @@ impl RunColumns {
             Column::new(runs::DEFERRED_JUDGEMENTS.into(), self.deferred_judgements),
             Column::new(runs::DEFERRED_GATES.into(), self.deferred_gates),
             Column::new(runs::EFFORT.into(), self.effort),
+            Column::new(runs::STOP_CLASS.into(), self.stop_class),
+            Column::new(runs::SERVED_MODEL_CHECK.into(), self.served_model_check),
         ];
+        columns.extend(self.trace.finish());
         Ok(DataFrame::new(height, columns)?)
     }
 }
@@ -300,7 +312,7 @@ fn narrow(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-fn text_lists(name: &str, rows: &[Vec<String>]) -> Column {
+pub(super) fn text_lists(name: &str, rows: &[Vec<String>]) -> Column {
     let mut builder = ListStringChunkedBuilder::new(name.into(), rows.len(), rows.iter().map(Vec::len).sum());
     for row in rows {
         builder.append_values_iter(row.iter().map(String::as_str));

@@ -11,7 +11,9 @@ mod telemetry;
 
 pub use build::{FrameBuilder, Frames};
 pub use key_order::KeyOrder;
-pub use telemetry::UsedByRun;
+mod trace;
+
+pub use trace::traces;
 
 /// A frame that cannot be built, read or written.
 #[derive(Debug, thiserror::Error)]

@@ -8,16 +8,7 @@ use skill_lift_contract::telemetry::{Basis, Measurement, Money, Observation, Pro
 
 use super::schema::{measured, runs};
 use crate::grade::GradedRun;
-use crate::runs::{RunTelemetry, TelemetryCoverage};
-
-/// What a run used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UsedByRun {
-    /// The measurements.
-    pub telemetry: RunTelemetry,
-    /// Which kinds of telemetry there are.
-    pub coverage: TelemetryCoverage,
-}
+use crate::runs::{RunTelemetry, TelemetryCoverage, UsedByRun};
 
 /// Collects what runs used. Most runs of a tree rest on the same few bases, which are kept once.
 #[derive(Debug, Default)]
@@ -28,7 +19,8 @@ pub(super) struct TelemetryRows {
 
 impl TelemetryRows {
     pub(super) fn push(&mut self, run: &GradedRun) {
-        let mut telemetry = (*run.telemetry).clone();
+        let nothing = || UsedByRun { telemetry: RunTelemetry::unread(), coverage: TelemetryCoverage::default() };
+        let UsedByRun { mut telemetry, coverage } = run.used.as_deref().cloned().unwrap_or_else(nothing);
         let mut last: Option<(Arc<Basis>, Arc<Basis>)> = None;
         for basis in telemetry.bases_mut() {
             let known = match &last {
@@ -43,7 +35,7 @@ impl TelemetryRows {
             };
             last = Some((std::mem::replace(basis, Arc::clone(&known)), known));
         }
-        self.rows.push(UsedByRun { telemetry, coverage: run.coverage });
+        self.rows.push(UsedByRun { telemetry, coverage });
     }
 
     pub(super) fn finish(self) -> Vec<UsedByRun> {
@@ -54,15 +46,16 @@ impl TelemetryRows {
 /// The measurements as columns for readers of the frame of runs: a value or null, where it comes from, why it is null.
 pub(super) fn telemetry_columns(rows: &[UsedByRun]) -> Vec<Column> {
     let mut columns = Vec::new();
-    let counts: [(&str, fn(&RunTelemetry) -> &Measurement<u64>); 8] = [
+    let counts: [(&str, fn(&RunTelemetry) -> &Measurement<u64>); 9] = [
         ("input_tokens", |run| &run.input_tokens),
         ("output_tokens", |run| &run.output_tokens),
         ("total_tokens", |run| &run.total_tokens),
         ("cache_read_tokens", |run| &run.cache_read_tokens),
         ("cache_write_tokens", |run| &run.cache_write_tokens),
         ("billable_tokens", |run| &run.billable_tokens),
+        ("context_tokens", |run| &run.context_tokens),
         ("elapsed_ms", |run| &run.elapsed_ms),
-        ("commands", |run| &run.commands),
+        ("command_count", |run| &run.commands),
     ];
     for (name, of) in counts {
         let values: Vec<Option<u64>> = rows.iter().map(|run| of(&run.telemetry).value().copied()).collect();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Evaluated, EvaluationError, FrameChoice, Products, Request, RunsSource, evaluate};
+use super::{Evaluated, EvaluationError, Products, Request, RunsSource, evaluate};
 use crate::grade::GradeOptions;
 use crate::judge::Verdicts;
 use crate::report::RowArray;
@@ -53,7 +53,7 @@ impl Tree {
             index: IndexOptions::default(),
             grade: GradeOptions::default(),
             verdicts,
-            products: Products { frames: FrameChoice::Nothing, judge_tasks: true, grading_files: true },
+            products: Products { judge_tasks: true, grading_files: true, ..Products::default() },
             progress: None,
         };
         let mut rows = RowArray::begin(Vec::new()).unwrap();

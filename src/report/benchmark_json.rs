@@ -14,7 +14,7 @@ use super::paired_json::{model_analysis, paired_summary};
 use super::spool::RowSpool;
 use super::stored_json::{StoredBlock, StoredSource};
 use super::telemetry_json::UsageMembers;
-use super::{inference_json, reliability_json, words};
+use super::{endings_json, inference_json, reliability_json, trajectory_json, words};
 use crate::analyze::Analysis;
 use crate::analyze::flags::CaseFlags;
 use crate::analyze::table::{Baseline, WITH_SKILL};
@@ -272,6 +272,8 @@ pub fn write_benchmark(
     members.member("reliability", &reliability_json::block(&analysis.reliability))?;
     members.member("model_analysis", &model_analysis(&analysis.lift))?;
     members.member("cost_summary", &CostBlock { cost: &analysis.cost, judge: judge_spend })?;
+    members.member("trajectory_diff", &trajectory_json::block(&analysis.trajectory, table.baseline))?;
+    members.member("run_endings", &endings_json::block(&analysis.endings))?;
     members.member("case_flags", &analysis.case_flags.iter().map(flagged).collect::<Vec<_>>())?;
     members.rows(rows)?;
     if let Some(source) = stored {

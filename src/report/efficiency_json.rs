@@ -76,6 +76,7 @@ struct Prices {
 pub(super) struct CostPerRun {
     money: Difference,
     tokens: Difference,
+    context_tokens: Difference,
     elapsed_ms: Difference,
 }
 
@@ -102,6 +103,7 @@ pub(super) fn cost_per_run(efficiency: &Efficiency) -> CostPerRun {
     CostPerRun {
         money: difference(&efficiency.money),
         tokens: difference(&efficiency.total_tokens),
+        context_tokens: difference(&efficiency.context_tokens),
         elapsed_ms: difference(&efficiency.elapsed_ms),
     }
 }

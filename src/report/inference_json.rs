@@ -5,6 +5,7 @@ use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::{SignFlip, Withheld};
 
 use super::efficiency_json::{CostPerRun, EfficiencyBlock, cost_per_run, efficiency};
+use super::missingness_json::{self, MissingnessBlock};
 use super::words;
 use crate::analyze::inference::{CaseContrast, Contrast, Inference, ModelContrast, UnitRates};
 use crate::analyze::review::ReviewReason;
@@ -22,6 +23,8 @@ pub(super) struct InferenceBlock<'a> {
     overall: Overall,
     by_model: Vec<ModelBlock>,
     by_case: Vec<CaseBlock>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missingness: Option<MissingnessBlock>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sanity: Option<SanityBlock>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -378,6 +381,7 @@ pub(super) fn block<'a>(
             })
             .collect(),
         by_case: inference.by_case.iter().map(case_block).collect(),
+        missingness: inference.missingness.as_ref().map(missingness_json::block),
         sanity: sanity.map(sanity_block),
         efficiency: used.map(efficiency),
         multiplicity: Multiplicity {

@@ -11,7 +11,7 @@ use skill_lift_text::python;
 use super::directory::{FileProblem, RunDirectory};
 use super::limits::Limits;
 use super::metrics::{FILE_NAMES, Metrics};
-use super::telemetry::{RunTelemetry, TelemetryCoverage};
+use super::telemetry::{RunTelemetry, TelemetryCoverage, UsedByRun};
 use super::warning::WarningCode;
 use crate::json::{self, Item, Member, Node, Span, Tape, Value, write};
 
@@ -193,8 +193,9 @@ impl ParsedSidecars<'_> {
     }
 
     /// What the run used, and which kinds of telemetry it has.
-    pub fn telemetry(&self, directory: &mut RunDirectory, events_bytes: u64) -> (RunTelemetry, TelemetryCoverage) {
-        (self.used(), TelemetryCoverage::read(&self.merged(), directory, events_bytes))
+    pub fn used_by_run(&self, directory: &mut RunDirectory, events_bytes: u64) -> UsedByRun {
+        let coverage = TelemetryCoverage::read(&self.merged(), directory, events_bytes);
+        UsedByRun { telemetry: self.used(), coverage }
     }
 
     /// A non-empty string of the row's metadata.

@@ -251,3 +251,31 @@ fn a_link_out_of_the_runs_is_not_paid_for() {
         ["WARN link_refused: a/extra: link leads out of the runs directory; it is not followed"]
     );
 }
+
+#[test]
+fn the_first_prompt_says_what_the_skill_costs_before_anything_is_done() {
+    let workspace = Workspace::with_cases(&["c"]);
+    for (arm, answer, written) in [("with_skill", "yes", 50), ("without_skill", "no", 0)] {
+        let run = format!("runs/c/{arm}");
+        workspace.write(&format!("{run}/output.md"), answer);
+        workspace.write(&format!("{run}/metadata.json"), r#"{"provider":"anthropic","model":"m"}"#);
+        // a metric adds up the whole run; the second answer has grown by what was read
+        let answer = |input: u64| {
+            let tokens =
+                json!({"input_tokens": input, "cache_read_input_tokens": 100, "cache_creation_input_tokens": written});
+            json!({"type": "message", "role": "assistant", "status": "completed", "tokens": tokens})
+        };
+        let total = json!({"type": "metric", "tokens": {"input_tokens": 9_999}});
+        let events = json!({"schema_version": 2, "source": "claude", "events": [total, answer(10), answer(4_000)]});
+        workspace.write(&format!("{run}/events.json"), events.to_string());
+    }
+    let report = workspace.on_runs("benchmark", &[]).json();
+    let context = &report["inference"]["cost_per_run"]["context_tokens"];
+    // 10 + 100 + 50 against 10 + 100 + 0
+    assert_eq!(*context, json!({"delta": 50.0, "pairs_measured": 1, "pairs": 1}));
+    // a provider of which it is not known whether its input holds the cached tokens
+    workspace.write("runs/c/with_skill/metadata.json", r#"{"provider":"other","model":"m"}"#);
+    let report = workspace.on_runs("benchmark", &[]).json();
+    let context = &report["inference"]["cost_per_run"]["context_tokens"];
+    assert_eq!(*context, json!({"delta": null, "pairs_measured": 0, "pairs": 1, "reason": "missing_left"}));
+}

@@ -5,10 +5,11 @@ use std::fs;
 use crate::support::repository;
 
 /// The files whose enums give the codes their spelling.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     "src/analyze/telemetry/compare.rs",
     "runner-shims/contract/src/reason.rs",
     "src/runs/warning.rs",
+    "src/runs/ending.rs",
     "src/grade/stored/facts.rs",
     "src/analyze/sanity.rs",
     "src/runs/claims/note.rs",
@@ -20,7 +21,8 @@ const METRICS: [&str; 2] = ["objective_pass_rate", "graded_score"];
 
 fn codes(source: &str) -> Vec<&str> {
     let arms = source.lines().filter_map(|line| line.trim().strip_prefix("Self::")?.split_once(" => \""));
-    arms.filter_map(|(_, code)| code.strip_suffix("\",")).filter(|code| !METRICS.contains(code)).collect()
+    let codes = arms.filter_map(|(_, code)| code.strip_suffix("\",").or_else(|| code.strip_suffix("\".to_owned(),")));
+    codes.filter(|code| !METRICS.contains(code)).collect()
 }
 
 #[test]

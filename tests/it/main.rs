@@ -20,6 +20,7 @@ mod generate;
 mod layouts;
 mod replay_grading;
 mod replay_reading;
+mod report_runs;
 mod skill_eval;
 mod skill_eval_arguments;
 mod skill_eval_odd;

@@ -11,5 +11,5 @@ pub mod telemetry;
 pub mod write;
 
 pub use digest::{ContentDigest, TreeDigest};
-pub use reason::{BlockedReason, Metric, UnscoredReason};
+pub use reason::{BlockedReason, Metric, ReasonClass, UnscoredReason};
 pub use run_key::{Population, RunKey};

@@ -27,8 +27,20 @@ pub enum Quantity {
     TotalTokens,
     /// Every billed token once.
     BillableTokens,
+    /// Tokens of the first prompt.
+    ContextTokens,
     /// Milliseconds.
     ElapsedMs,
+}
+
+impl Quantity {
+    /// How many of it the ratio counts as one: tokens are counted in thousands.
+    fn scale(self) -> u64 {
+        match self {
+            Self::TotalTokens | Self::BillableTokens | Self::ContextTokens => 1000,
+            Self::Money | Self::ElapsedMs => 1,
+        }
+    }
 }
 
 /// The difference in one quantity over the pairs that measured it.
@@ -72,6 +84,8 @@ pub struct Efficiency {
     pub total_tokens: QuantityEffect,
     /// Every billed token once.
     pub billable_tokens: QuantityEffect,
+    /// Tokens of the first prompt.
+    pub context_tokens: QuantityEffect,
     /// Milliseconds.
     pub elapsed_ms: QuantityEffect,
 }
@@ -79,8 +93,8 @@ pub struct Efficiency {
 impl Efficiency {
     /// Of the pairs that inference rests on. `alpha` is the error rate of the limits.
     pub fn of(table: &RunTable, pairing: &Pairing, alpha: &Rational) -> Self {
-        let count = |quantity, of: fn(&RunTelemetry) -> &Measurement<u64>| {
-            let thousandth = if quantity == Quantity::ElapsedMs { 1 } else { 1000 };
+        let count = |quantity: Quantity, of: fn(&RunTelemetry) -> &Measurement<u64>| {
+            let thousandth = quantity.scale();
             let difference = move |left: &u64, right: &u64| {
                 Rational::new(BigInt::from(*left) - BigInt::from(*right), BigInt::from(thousandth))
             };
@@ -101,6 +115,7 @@ impl Efficiency {
             }),
             total_tokens: count(Quantity::TotalTokens, |run| &run.total_tokens),
             billable_tokens: count(Quantity::BillableTokens, |run| &run.billable_tokens),
+            context_tokens: count(Quantity::ContextTokens, |run| &run.context_tokens),
             elapsed_ms: count(Quantity::ElapsedMs, |run| &run.elapsed_ms),
         }
     }
@@ -150,11 +165,6 @@ fn effect(
     let differences: Vec<Rational> = measured.iter().map(|(_, _, unit)| unit.denominator.clone()).collect();
     let unit = unit_of(table);
     let units = units(table, unit, &measured);
-    // tokens are counted in thousands for the ratio
-    let scale = match quantity {
-        Quantity::TotalTokens | Quantity::BillableTokens => BigInt::from(1000),
-        Quantity::Money | Quantity::ElapsedMs => BigInt::from(1),
-    };
     QuantityEffect {
         quantity,
         currency,
@@ -162,7 +172,7 @@ fn effect(
         measured: measured.len(),
         reasons,
         provenances,
-        mean_difference: rational::mean(&differences).map(|mean| mean * scale),
+        mean_difference: rational::mean(&differences).map(|mean| mean * BigInt::from(quantity.scale())),
         unit,
         ratio: ratio_of_means(&units, alpha),
         plane: CostPlane::of(&units),

@@ -1,7 +1,7 @@
 //! What the runs of one arm used.
 
 use super::aggregate::{Buckets, CountStats, MoneyStats, PopulationRule, money_buckets};
-use crate::frame::UsedByRun;
+use crate::runs::UsedByRun;
 
 /// How many runs have which kinds of telemetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -9,7 +9,7 @@ use crate::grade::places::Details;
 use crate::runs::workspace::{
     Layout, Measured, Passed, StatedRate, StoredGrading, StoredVerdict, Timing, TimingFile, WorkspaceKind,
 };
-use crate::runs::{Configuration, Role, RunTelemetry, WarningCode};
+use crate::runs::{Configuration, Role, RunTelemetry, TelemetryCoverage, UsedByRun, WarningCode};
 use crate::suite::{AssertionType, Case, OracleTier, Severity};
 
 /// Something odd about a stored run that does not unscore it. In the order of reports.
@@ -140,12 +140,16 @@ const FORGE_RATE_TOLERANCE: f64 = 0.005;
 
 impl StoredFacts {
     /// What the run used.
-    pub(super) fn telemetry(&self, cost_usd: Option<f64>) -> RunTelemetry {
+    pub(super) fn used(&self, cost_usd: Option<f64>) -> UsedByRun {
         let kept = |measured: &Measured| match measured {
             Measured::Value(value) => Ok(*value),
             Measured::Unavailable(reason) => Err(*reason),
         };
-        RunTelemetry::kept(kept(&self.timing.total_tokens), kept(&self.timing.duration_ms), cost_usd)
+        let tokens = kept(&self.timing.total_tokens);
+        UsedByRun {
+            coverage: TelemetryCoverage { tokens: tokens.is_ok(), ..TelemetryCoverage::default() },
+            telemetry: RunTelemetry::kept(tokens, kept(&self.timing.duration_ms), cost_usd),
+        }
     }
 
     pub(super) fn flag_timing(&mut self, kind: WorkspaceKind, file: TimingFile) {

@@ -9,11 +9,12 @@ use super::facts::{RunFlag, StoredFacts};
 use super::regrade::{RegradeEvidence, regrade};
 use crate::grade::run::GradedRun;
 use crate::grade::tally::RunTally;
+use crate::grade::trajectory::Trace;
 use crate::runs::skill_eval::{GraderState, RunRecord};
 use crate::runs::workspace::{
     EvalDirectory, GradingFile, Passed, StatedRate, StoredGrading, StoredRun, StoredVerdict, WorkspaceKind,
 };
-use crate::runs::{Configuration, Role, RunWarning, TelemetryCoverage, WarningCode};
+use crate::runs::{Configuration, Ending, Role, RunWarning, WarningCode};
 use crate::suite::Case;
 
 /// The run that is graded.
@@ -157,13 +158,13 @@ pub fn grade_stored(
         turns: Vec::new(),
         tally,
         metadata_warnings: Vec::new(),
-        effort: None,
+        ending: Ending::default(),
+        trace: Trace::Unread,
         digests,
         warnings,
         contamination,
         skill_loaded: facts.skill_loaded,
-        telemetry: Box::new(facts.telemetry(cost_usd)),
-        coverage: TelemetryCoverage { tokens: facts.timing.total_tokens.value().is_some(), ..Default::default() },
+        used: Some(Box::new(facts.used(cost_usd))),
         stored: Some(Box::new(facts)),
     }
 }

@@ -29,7 +29,9 @@ impl From<NamedFileProblem> for ClaimsError {
         match problem {
             NamedFileProblem::NotAFile => Self::NotAFile,
             NamedFileProblem::TooLarge(limit) => Self::TooLarge(limit),
-            NamedFileProblem::Unreadable(message) => Self::Unreadable(message),
+            NamedFileProblem::Missing | NamedFileProblem::Link | NamedFileProblem::Unreadable(_) => {
+                Self::Unreadable(problem.to_string())
+            }
         }
     }
 }

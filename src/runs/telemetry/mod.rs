@@ -19,6 +19,15 @@ pub use usage::{CacheRule, UsageCounts};
 use crate::json::{Node, View};
 use measure::Measure;
 
+/// What a run used, and which kinds of telemetry say so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedByRun {
+    /// The measurements.
+    pub telemetry: RunTelemetry,
+    /// Which kinds of telemetry there are.
+    pub coverage: TelemetryCoverage,
+}
+
 /// A number that another tool kept, or why there is none.
 pub type Kept = Result<f64, &'static str>;
 
@@ -37,6 +46,8 @@ pub struct RunTelemetry {
     pub cache_write_tokens: Measurement<u64>,
     /// Every token that was billed, each once, whatever the provider counts as input.
     pub billable_tokens: Measurement<u64>,
+    /// Tokens of the first prompt: what the agent was asked with before it did anything.
+    pub context_tokens: Measurement<u64>,
     /// Money.
     pub cost: Measurement<Money>,
     /// Wall-clock time in milliseconds.
@@ -67,6 +78,7 @@ impl RunTelemetry {
             cache_read_tokens: missing(),
             cache_write_tokens: missing(),
             billable_tokens: missing(),
+            context_tokens: missing(),
             cost: match cost {
                 Some(cost) => Measurement::available(cost, Provenance::LegacyUnverified, &basis),
                 None => Measurement::unavailable("missing", &basis),
@@ -77,8 +89,22 @@ impl RunTelemetry {
         }
     }
 
+    /// Adds what the first answer of the model used.
+    pub fn know_first_usage(&mut self, usage: &UsageCounts) {
+        let basis = &self.context_tokens.basis;
+        self.context_tokens = match usage.prompt(CacheRule::of(basis)) {
+            Ok(tokens) => Measurement::available(tokens, Provenance::TraceNormalized, basis),
+            Err(reason) => Measurement::unavailable(reason, basis),
+        };
+    }
+
+    /// Nothing is known: the files of the run were not asked.
+    pub fn unread() -> Self {
+        Self::kept(Err("missing"), Err("missing"), None)
+    }
+
     /// Every measurement with what it rests on, so that equal ones can be kept once.
-    pub fn bases_mut(&mut self) -> [&mut Arc<Basis>; 9] {
+    pub fn bases_mut(&mut self) -> [&mut Arc<Basis>; 10] {
         [
             &mut self.input_tokens.basis,
             &mut self.output_tokens.basis,
@@ -86,6 +112,7 @@ impl RunTelemetry {
             &mut self.cache_read_tokens.basis,
             &mut self.cache_write_tokens.basis,
             &mut self.billable_tokens.basis,
+            &mut self.context_tokens.basis,
             &mut self.cost.basis,
             &mut self.elapsed_ms.basis,
             &mut self.commands.basis,
@@ -106,6 +133,7 @@ impl RunTelemetry {
             cache_read_tokens: accounted(usage.cache_read, "missing_cache_read_tokens"),
             cache_write_tokens: accounted(usage.cache_write, "missing_cache_write_tokens"),
             billable_tokens: measure.accounted(usage.billable(CacheRule::of(&basis))),
+            context_tokens: Measurement::unavailable("missing_first_prompt", &basis),
             cost: measure.cost(),
             elapsed_ms: measure.count("elapsed_ms", &["elapsed_ms", "duration_ms"]),
             commands: measure.count("commands", &["commands"]),

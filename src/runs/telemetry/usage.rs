@@ -94,21 +94,27 @@ impl UsageCounts {
         }
     }
 
+    /// Tokens that went in, those of caches included.
+    ///
+    /// # Errors
+    /// The reason why that is not known.
+    pub fn prompt(&self, rule: CacheRule) -> Result<u64, &'static str> {
+        let Some(input) = self.input else { return Err("missing_input_or_output_tokens") };
+        match (rule, self.cache_read, self.cache_write) {
+            (CacheRule::InInput, ..) => Ok(input),
+            (CacheRule::BesideInput, Some(read), Some(write)) => Ok(input.saturating_add(read).saturating_add(write)),
+            (CacheRule::BesideInput, ..) => Err("missing_cache_tokens"),
+            (CacheRule::Unknown, ..) => Err("cache_accounting_unknown"),
+        }
+    }
+
     /// Every token that was billed, each once.
     ///
     /// # Errors
     /// The reason why that is not known: input or output are missing, or it is not known whether cached tokens are part
     /// of the input.
     pub fn billable(&self, rule: CacheRule) -> Result<u64, &'static str> {
-        let (Some(input), Some(output)) = (self.input, self.output) else {
-            return Err("missing_input_or_output_tokens");
-        };
-        let cached = match (rule, self.cache_read, self.cache_write) {
-            (CacheRule::InInput, ..) => 0,
-            (CacheRule::BesideInput, Some(read), Some(write)) => read.saturating_add(write),
-            (CacheRule::BesideInput, ..) => return Err("missing_cache_tokens"),
-            (CacheRule::Unknown, ..) => return Err("cache_accounting_unknown"),
-        };
-        Ok(input.saturating_add(output).saturating_add(cached))
+        let output = self.output.ok_or("missing_input_or_output_tokens")?;
+        Ok(self.prompt(rule)?.saturating_add(output))
     }
 }
