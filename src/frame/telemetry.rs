@@ -43,10 +43,13 @@ impl TelemetryRows {
     }
 }
 
+/// One count of a run.
+type CountOf = fn(&RunTelemetry) -> &Measurement<u64>;
+
 /// The measurements as columns for readers of the frame of runs: a value or null, where it comes from, why it is null.
 pub(super) fn telemetry_columns(rows: &[UsedByRun]) -> Vec<Column> {
     let mut columns = Vec::new();
-    let counts: [(&str, fn(&RunTelemetry) -> &Measurement<u64>); 9] = [
+    let counts: [(&str, CountOf); 9] = [
         ("input_tokens", |run| &run.input_tokens),
         ("output_tokens", |run| &run.output_tokens),
         ("total_tokens", |run| &run.total_tokens),

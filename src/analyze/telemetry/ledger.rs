@@ -109,6 +109,6 @@ fn findings(by_case: &[(String, Spend)], flagged: &[FlaggedCase], top: usize) ->
         }
     }
     // unknown cost last
-    findings.sort_by(|a, b| (a.0, a.1, a.2.case).cmp(&(b.0, b.1, b.2.case)));
+    findings.sort_by_key(|(is_unknown, dollars, finding)| (*is_unknown, *dollars, finding.case));
     findings.into_iter().take(top).map(|(_, _, finding)| finding).collect()
 }
