@@ -40,8 +40,8 @@ enum Format {
     skill-lift trend --history eval-history --add benchmark.json\n  \
     skill-lift trend --history eval-history --format markdown --out trend.md\n  \
     skill-lift trend --history eval-history | jq '.diffs[-1].with_skill.verdict'\n\n\
-    Exit codes: 0 done, whatever changed, also without any report; 1 a file that is no report of benchmark, or that the\n\
-    history holds already; 2 wrong arguments.")]
+    Exit codes: 0 done, whatever changed, also without any report; 1 a file that cannot be read, or one to add that is no\n\
+    report of benchmark or is in the history already; 2 wrong arguments.")]
 pub struct TrendArguments {
     /// The folder that keeps the reports.
     #[arg(long, value_name = "DIR")]
@@ -83,11 +83,14 @@ impl TrendArguments {
         let options = ReadOptions { bytes: Limits::mebibytes(self.max_report_mib), ..ReadOptions::default() };
         let history = History { folder: &self.history, options };
         let read = history.read(&thresholds, self.add.as_deref());
-        let ReadHistory { trend, added } = read.map_err(|error| fail(&error.to_string()))?;
+        let ReadHistory { trend, added, no_reports } = read.map_err(|error| fail(&error.to_string()))?;
         if !self.quiet {
             if let Some(place) = &added {
                 // not on standard output, which may go into a parser
                 warn_line(&format!("appended {}", shown_path(place)));
+            }
+            for (file, problem) in &no_reports {
+                warn_line(&format!("WARN not_a_report: {file}: {problem}"));
             }
             if trend.points.is_empty() {
                 warn_line(&format!("WARN history_empty: {} holds no run-<number>.json", shown_path(&self.history)));

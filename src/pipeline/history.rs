@@ -13,7 +13,7 @@ use skill_lift_stats::Thresholds;
 use crate::analyze::diff::Side;
 use crate::analyze::trend::{Report, Trend, TrendBuilder};
 use crate::runs::Limits;
-use crate::runs::claims::{ClaimsError, ReadOptions, read_report};
+use crate::runs::claims::{ClaimsError, ReadOptions, ReadReport, read_report};
 use crate::runs::index::shown_path;
 use crate::runs::named_file::{NamedFileProblem, read_named};
 
@@ -48,7 +48,7 @@ pub enum HistoryError {
         /// The file.
         file: String,
         /// Why.
-        error: ClaimsError,
+        error: Box<ClaimsError>,
     },
     /// The history holds a file with the same bytes.
     #[error("{report} is in the history already: {entry} has the same bytes")]
@@ -75,6 +75,8 @@ pub struct ReadHistory {
     pub trend: Trend,
     /// The file that was added.
     pub added: Option<PathBuf>,
+    /// Files of the history that are no whole reports, with why. They are in the series with what they state.
+    pub no_reports: Vec<(String, ClaimsError)>,
 }
 
 /// A history of reports.
@@ -104,51 +106,50 @@ impl History<'_> {
     /// read or written.
     pub fn read(&self, thresholds: &Thresholds, add: Option<&Path>) -> Result<ReadHistory, HistoryError> {
         let Some(path) = add else {
-            let (trend, _) = self.build(&self.entries()?, thresholds, None)?;
-            return Ok(ReadHistory { trend: trend.finish(), added: None });
+            let Built { trend, no_reports, .. } = self.build(thresholds, None)?;
+            return Ok(ReadHistory { trend: trend.finish(), added: None, no_reports });
         };
         let added = Added { shown: shown_path(path), bytes: self.bytes(path)? };
-        // a report that is refused is refused before the history is read
-        let mut report = self.report(&added.shown, &added.bytes)?;
         loop {
-            let entries = self.entries()?;
-            let (mut trend, next) = self.build(&entries, thresholds, Some(&added))?;
+            // what is refused is refused before the history is read
+            let (mut report, problem) = self.report(&added.shown, &added.bytes)?;
+            if let Some(error) = problem {
+                return Err(HistoryError::Report { file: added.shown, error: Box::new(error) });
+            }
+            let Built { mut trend, next, no_reports } = self.build(thresholds, Some(&added))?;
             let place = self.folder.join(&next);
             match write_new(&place, &added.bytes) {
                 Ok(()) => {
                     report.side.label = next;
                     trend.push(report);
-                    return Ok(ReadHistory { trend: trend.finish(), added: Some(place) });
+                    return Ok(ReadHistory { trend: trend.finish(), added: Some(place), no_reports });
                 }
                 // somebody else was faster: what they added may be the same report, and the next number is another one
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(HistoryError::Write { file: shown_path(&place), error }),
             }
-            report = self.report(&added.shown, &added.bytes)?;
         }
     }
 
-    /// The trend over some entries, and the name of the next one.
-    fn build(
-        &self,
-        entries: &[Entry],
-        thresholds: &Thresholds,
-        add: Option<&Added>,
-    ) -> Result<(TrendBuilder, String), HistoryError> {
-        let mut trend = TrendBuilder::new(thresholds.clone());
+    /// Reads what is there now.
+    fn build(&self, thresholds: &Thresholds, add: Option<&Added>) -> Result<Built, HistoryError> {
+        let entries = self.entries()?;
+        let (mut trend, mut no_reports) = (TrendBuilder::new(thresholds.clone()), Vec::new());
         for entry in entries.iter().filter(|entry| entry.is_file) {
             let path = self.folder.join(&entry.name);
+            let shown = shown_path(&path);
             let bytes = self.bytes(&path)?;
-            if let Some(Added { shown, .. }) = add.filter(|add| add.bytes == bytes) {
-                return Err(HistoryError::AlreadyThere { report: shown.clone(), entry: shown_path(&path) });
+            if let Some(add) = add.filter(|add| add.bytes == bytes) {
+                return Err(HistoryError::AlreadyThere { report: add.shown.clone(), entry: shown });
             }
-            let mut report = self.report(&shown_path(&path), &bytes)?;
+            let (mut report, problem) = self.report(&shown, &bytes)?;
             drop(bytes);
+            no_reports.extend(problem.map(|error| (shown, error)));
             report.side.label.clone_from(&entry.name);
             trend.push(report);
         }
         let next = entries.last().map_or_else(|| BigUint::from(1_u32), |last| &last.number + 1_u32);
-        Ok((trend, format!("run-{:0>DIGITS$}.json", next.to_string())))
+        Ok(Built { trend, next: format!("run-{:0>DIGITS$}.json", next.to_string()), no_reports })
     }
 
     /// What has a name of the history, by number, then by name; nothing when there is no folder yet.
@@ -180,16 +181,27 @@ impl History<'_> {
     }
 
     fn bytes(&self, path: &Path) -> Result<Vec<u8>, HistoryError> {
-        let refused =
-            |problem: NamedFileProblem| HistoryError::Report { file: shown_path(path), error: problem.into() };
+        let refused = |problem: NamedFileProblem| HistoryError::Report {
+            file: shown_path(path),
+            error: Box::new(problem.into()),
+        };
         read_named(path, self.options.bytes).map_err(refused)
     }
 
-    fn report(&self, file: &str, bytes: &[u8]) -> Result<Report, HistoryError> {
-        let (claims, stated) =
-            read_report(bytes, &self.options).map_err(|error| HistoryError::Report { file: file.to_owned(), error })?;
-        Ok(Report { side: Side::of_file(file.to_owned(), claims), stated })
+    /// A report, and why it is no whole one.
+    fn report(&self, file: &str, bytes: &[u8]) -> Result<(Report, Option<ClaimsError>), HistoryError> {
+        let ReadReport { claims, stated, problem } = read_report(bytes, &self.options)
+            .map_err(|error| HistoryError::Report { file: file.to_owned(), error: Box::new(error) })?;
+        Ok((Report { side: Side::of_file(file.to_owned(), claims), stated }, problem))
     }
+}
+
+/// A history that was read.
+struct Built {
+    trend: TrendBuilder,
+    /// The name of the next file.
+    next: String,
+    no_reports: Vec<(String, ClaimsError)>,
 }
 
 /// A report that is to be added.

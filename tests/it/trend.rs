@@ -99,7 +99,7 @@ fn the_keys_of_version_0_6_come_first_with_its_values() {
     second["results"].as_array_mut().unwrap().push(again);
     second["summary"] = json!({"with_skill": arm(0.66, json!(0.7), Value::Null), "old_skill": arm(0.1, json!(0.1), Value::Null),
                                "without_skill": arm(0.5833333333333334, Value::Null, json!(110))});
-    second["paired_summary"]["absolute_delta"] = json!(0.20416666666666661);
+    second["paired_summary"]["absolute_delta"] = json!(0.2041666666666666);
     second["case_flags"] = json!([{"case_id": "b", "flags": ["saturated/non-discriminating"]},
         {"case_id": "d", "flags": ["no objective lift"]}]);
     workspace.write("history/run-2.json", first.to_string());
@@ -125,7 +125,7 @@ fn the_keys_of_version_0_6_come_first_with_its_values() {
     assert_eq!(
         of_reference(&report["series"][1], &ours),
         json!({"label": "run-010.json", "generated_at": 1_760_000_100, "with_skill": 0.7083333333333333,
-               "without_skill": 0.5833333333333334, "lift": 0.20416666666666661, "saturated_cases": 1, "flagged_cases": 2,
+               "without_skill": 0.5833333333333334, "lift": 0.2041666666666666, "saturated_cases": 1, "flagged_cases": 2,
                "median_total_tokens": {"with_skill": null, "old_skill": null, "without_skill": 110}})
     );
     assert_eq!(report["series"][0]["median_total_tokens"], json!({"with_skill": 101, "without_skill": 110.5}));
@@ -399,6 +399,29 @@ fn a_broken_file_of_the_history_is_named_and_nothing_is_added() {
     assert_eq!(names(&workspace.path().join("history")), ["run-001.json", "run-002.json"]);
     let said = trend(&workspace, &["--max-report-mib", "0"]);
     assert!(said.stderr.contains("is larger than 0 bytes"), "{}", said.stderr);
+}
+
+/// As version 0.6 does it; it says nothing of the files, though.
+#[test]
+fn an_object_that_is_no_report_is_named_and_has_no_figures() {
+    let workspace = Workspace::new();
+    workspace.write("history/run-1.json", "{}");
+    workspace.write("history/run-2.json", reference_report(&[row("a", "with_skill", 0.5, &[])]).to_string());
+    let mut part = reference_report(&[row("a", "with_skill", 1.0, &[])]);
+    part.as_object_mut().unwrap().remove("case_flags");
+    workspace.write("history/run-3.json", part.to_string());
+    let said = trend(&workspace, &[]);
+    assert_eq!(said.code, 0);
+    let lines = said.lines("WARN not_a_report: ");
+    assert_eq!(lines.len(), 2, "{}", said.stderr);
+    assert!(lines[0].contains("history/run-1.json: is no result list"), "{}", lines[0]);
+    assert!(lines[1].contains("history/run-3.json: has no `case_flags`"), "{}", lines[1]);
+    let report = said.json();
+    assert_eq!(report["runs"], 3);
+    assert_eq!((&report["series"][0]["lift"], &report["series"][0]["rows"]), (&Value::Null, &json!(0)));
+    assert_eq!(report["diffs"][0]["with_skill"]["test_reason"], "nothing_compared");
+    assert_eq!(report["diffs"][1]["with_skill"]["change"], 0.5);
+    assert_eq!(trend(&workspace, &["--quiet"]).stderr, "");
 }
 
 #[test]

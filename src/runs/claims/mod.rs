@@ -33,5 +33,5 @@ pub use model::{
     PublishedDelta, Unmeasured,
 };
 pub use note::{ClaimNote, NoteCode};
-pub use read::{ReadOptions, load, read, read_report, read_report_row};
+pub use read::{ReadOptions, ReadReport, load, read, read_report, read_report_row};
 pub use stated::{StatedArm, StatedFailure, StatedReport, StatedRow};

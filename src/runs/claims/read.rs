@@ -1,7 +1,7 @@
 //! From the bytes of a file to its claims.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -54,21 +54,47 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Claims, ClaimsError> 
     with_values(bytes, options, |root, notes| claims(root, options, notes))
 }
 
-/// Reads the bytes of a benchmark report, ours or one of the reference package: its claims, and what it states in so
-/// many words.
+/// What was read of a benchmark report.
+#[derive(Debug)]
+pub struct ReadReport {
+    /// Its rows with recomputed rates; none of a file that is no report.
+    pub claims: Claims,
+    /// Its figures as they are written, as far as they are there.
+    pub stated: StatedReport,
+    /// Why it is no whole report of `benchmark`, if it is none.
+    pub problem: Option<ClaimsError>,
+}
+
+/// Reads the bytes of a benchmark report, ours or one of the reference package. Of any other object nothing is taken but
+/// figures that stand where those of a report do.
 ///
 /// # Errors
-/// As [`load`]; also the results of any other tool, and of `grade`.
-pub fn read_report(bytes: &[u8], options: &ReadOptions) -> Result<(Claims, StatedReport), ClaimsError> {
+/// As [`load`], but not for an object that is no report.
+pub fn read_report(bytes: &[u8], options: &ReadOptions) -> Result<ReadReport, ClaimsError> {
     with_values(bytes, options, |root, notes| {
-        let claims = claims(root, options, notes)?;
-        if !matches!(claims.form, ClaimForm::OwnReport | ClaimForm::ReferenceReport) {
-            return Err(ClaimsError::NotABenchmarkReport(claims.form));
-        }
-        match stated::missing_blocks(root) {
-            missing if missing.is_empty() => Ok((claims, stated::report(root))),
-            missing => Err(ClaimsError::NotWhole(missing)),
-        }
+        let stated = stated::report(root);
+        let problem = match claims(root, options, notes) {
+            Ok(claims) if matches!(claims.form, ClaimForm::OwnReport | ClaimForm::ReferenceReport) => {
+                let missing = stated::missing_blocks(root);
+                let problem = (!missing.is_empty()).then_some(ClaimsError::NotWhole(missing));
+                return Ok(ReadReport { claims, stated, problem });
+            }
+            Ok(claims) => ClaimsError::NotABenchmarkReport(claims.form),
+            Err(error @ ClaimsError::NotResults(_)) => error,
+            Err(error) => return Err(error),
+        };
+        let claims = Claims {
+            form: ClaimForm::ReferenceReport,
+            skill_name: None,
+            iteration: None,
+            rows: Vec::new(),
+            published_delta: Vec::new(),
+            aggregates: Vec::new(),
+            flags: Vec::new(),
+            blocks: BTreeMap::new(),
+            notes: Vec::new(),
+        };
+        Ok(ReadReport { claims, stated, problem: Some(problem) })
     })
 }
 
