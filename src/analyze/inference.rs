@@ -16,6 +16,7 @@ use skill_lift_stats::{SignFlip, Thresholds, Verdict, Withheld, sign_flip, verdi
 
 use super::AnalysisOptions;
 use super::lift::{PairedBlock, PairedSummary};
+use super::missingness::Missingness;
 use super::one_arm::{self, OneArmCriterion};
 use super::pairing::{Diagnostics, Pairing, UnitMeans};
 use super::review::{ReviewItem, review_queue};
@@ -203,6 +204,8 @@ pub struct Inference {
     pub one_arm: Option<Vec<OneArmCriterion>>,
     /// Cases to look at, most important first.
     pub review_queue: Vec<ReviewItem>,
+    /// What is missing; `None` where nothing says which runs there should be.
+    pub missingness: Option<Missingness>,
 }
 
 impl Inference {
@@ -219,6 +222,7 @@ impl Inference {
             slices: None,
             one_arm: None,
             review_queue: Vec::new(),
+            missingness: None,
         }
     }
 
@@ -244,8 +248,11 @@ impl Inference {
             pairs: units.iter().map(|unit| unit.pairs).sum(),
             models: table.models.len(),
         };
-        let (by_model, by_case) = rayon::join(
-            || by_model(table, overall.unit, pairing, lift, &options.thresholds),
+        let ((by_model, missingness), by_case) = rayon::join(
+            || {
+                let by_model = by_model(table, overall.unit, pairing, lift, &options.thresholds);
+                (by_model, Missingness::of(table, pairing, overall.unit, options.plan.as_ref()))
+            },
             || by_case(table, pairing, &units, &options.thresholds),
         );
         let review_queue = review_queue(&by_case);
@@ -260,6 +267,7 @@ impl Inference {
             slices: Some(slices),
             one_arm: Some(one_arm::criteria(table)),
             review_queue,
+            missingness: Some(missingness),
         }
     }
 }
@@ -270,7 +278,8 @@ pub fn estimate(table: &RunTable, pairing: &Pairing) -> Option<Rational> {
     rational::mean(&units.iter().map(UnitRates::delta).collect::<Vec<_>>())
 }
 
-fn unit_of(table: &RunTable) -> Unit {
+/// What inference counts in a tree.
+pub fn unit_of(table: &RunTable) -> Unit {
     let families = table.cases.iter().any(|case| case.family.is_some());
     if families { Unit::Family } else { Unit::Case }
 }

@@ -2,9 +2,12 @@
 
 use rayon::prelude::*;
 use skill_lift_stats::describe;
-use skill_lift_stats::rational::Rational;
-use skill_lift_stats::{SignFlip, sign_flip};
+use skill_lift_stats::inversion::{InversionInterval, inversion_interval};
+use skill_lift_stats::noise_check::{NoiseCheck, NoiseTargets, noise_check};
+use skill_lift_stats::rational::{self, Rational};
+use skill_lift_stats::{SignFlip, Withheld, sign_flip};
 
+use super::AnalysisOptions;
 use super::pairing::{Pairing, RoundedMeans, UnitMeans};
 use super::table::RunTable;
 
@@ -21,6 +24,31 @@ pub struct PairedBlock {
     pub significance: SignFlip,
     /// The units.
     pub units: Vec<UnitMeans>,
+    /// Limits of the lift and whether it could be told from noise, as the later state of the reference has them.
+    pub noise: Noise,
+}
+
+/// Limits by inverting the sign-flip test, and whether a lift could be told from noise.
+#[derive(Debug)]
+pub struct Noise {
+    /// The limits.
+    pub interval: Result<InversionInterval, Withheld>,
+    /// The check.
+    pub check: NoiseCheck,
+    /// The error rate of both.
+    pub alpha: Rational,
+    /// The smallest lift that matters, where the user named one.
+    pub min_lift: Option<Rational>,
+}
+
+impl Noise {
+    fn of(deltas: &[Rational], baseline: Option<&Rational>, options: &AnalysisOptions) -> Self {
+        let alpha = options.thresholds.alpha();
+        let interval = inversion_interval(deltas, alpha);
+        let min_lift = options.asked_min_lift();
+        let check = noise_check(deltas, &interval, alpha, &NoiseTargets { baseline, min_lift });
+        Self { check, interval, alpha: alpha.clone(), min_lift: min_lift.cloned() }
+    }
 }
 
 /// The lift over all units and each model's own.
@@ -35,8 +63,14 @@ pub struct PairedSummary {
 }
 
 impl PairedBlock {
-    /// The block over some units.
-    pub fn of(units: Vec<UnitMeans>) -> Self {
+    /// The block over some units of pass rates.
+    fn of_rates(units: Vec<UnitMeans>, options: &AnalysisOptions) -> Self {
+        let without: Vec<Rational> = units.iter().map(|unit| unit.without_skill.clone()).collect();
+        Self::of(units, rational::mean(&without).as_ref(), options)
+    }
+
+    /// The block over some units; `baseline` is the mean rate without the skill, where they are rates.
+    fn of(units: Vec<UnitMeans>, baseline: Option<&Rational>, options: &AnalysisOptions) -> Self {
         let mean = |of: fn(&RoundedMeans) -> f64| {
             describe::mean(&units.iter().map(|unit| of(&unit.rounded)).collect::<Vec<_>>())
         };
@@ -46,6 +80,7 @@ impl PairedBlock {
             without_skill: mean(|rounded| rounded.without_skill),
             mean_delta: mean(|rounded| rounded.with_skill - rounded.without_skill),
             significance: sign_flip(&deltas),
+            noise: Noise::of(&deltas, baseline, options),
             units,
         }
     }
@@ -64,19 +99,19 @@ impl PairedBlock {
 
 impl PairedSummary {
     /// The summary of both metrics.
-    pub fn of(table: &RunTable, objective: &Pairing, graded: &Pairing) -> Self {
+    pub fn of(table: &RunTable, objective: &Pairing, graded: &Pairing, options: &AnalysisOptions) -> Self {
         let graded_units = graded.all_units(table);
         let (by_model, overall) = rayon::join(
             || {
                 let models = table.models.par_iter().enumerate();
-                let block = |position| PairedBlock::of(objective.units(table, Some(position as u32)));
+                let block = |position| PairedBlock::of_rates(objective.units(table, Some(position as u32)), options);
                 models.map(|(position, name)| (name.clone(), block(position))).collect()
             },
-            || PairedBlock::of(objective.all_units(table)),
+            || PairedBlock::of_rates(objective.all_units(table), options),
         );
         Self {
             overall,
-            graded: if graded_units.is_empty() { None } else { Some(PairedBlock::of(graded_units)) },
+            graded: if graded_units.is_empty() { None } else { Some(PairedBlock::of(graded_units, None, options)) },
             by_model,
         }
     }

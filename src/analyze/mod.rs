@@ -5,19 +5,26 @@
 pub mod benchmark_file;
 pub mod diagnosis;
 pub mod diff;
+pub mod endings;
 pub mod flags;
 pub mod forge;
 pub mod inference;
 pub mod lift;
+pub mod missingness;
 pub mod one_arm;
 pub mod oracles;
 pub mod pairing;
 pub mod reliability;
+pub mod reproduction;
 pub mod review;
 pub mod sanity;
+pub mod several;
 pub mod skill_eval;
 pub mod slices;
 pub mod table;
+pub mod telemetry;
+pub mod trajectory;
+pub mod trend;
 pub mod variants;
 
 use skill_lift_contract::Metric;
@@ -32,6 +39,16 @@ pub struct AnalysisOptions {
     pub thresholds: skill_lift_stats::Thresholds,
     /// What the skill's arm is compared with.
     pub baseline: Baseline,
+    /// The runs that were to be made, if somebody wrote them down.
+    pub plan: Option<missingness::PlanOfSuite>,
+}
+
+impl AnalysisOptions {
+    /// The smallest lift that matters, where it is not the usual one.
+    pub fn asked_min_lift(&self) -> Option<&skill_lift_stats::Rational> {
+        let usual = skill_lift_stats::Thresholds::default();
+        Some(self.thresholds.min_lift()).filter(|asked| *asked != usual.min_lift())
+    }
 }
 
 /// Everything that is computed from the graded runs of a tree.
@@ -51,6 +68,10 @@ pub struct Analysis {
     pub edit: Option<Edit>,
     /// pass@k and pass^k.
     pub reliability: reliability::Reliability,
+    /// What all runs cost.
+    pub cost: telemetry::CostSummary,
+    /// What the skill costs a run, and what its lift costs.
+    pub efficiency: telemetry::Efficiency,
     /// How strong the checks of each case are.
     pub oracle_strength: Vec<oracles::OracleStrength>,
     /// What judges say of hidden and of visible cases.
@@ -65,6 +86,10 @@ pub struct Analysis {
     pub fit: Option<pairing::Pairing>,
     /// What to look at before the lift is believed.
     pub sanity: sanity::Sanity,
+    /// Whether the skill changes what the agent does.
+    pub trajectory: trajectory::TrajectoryDiff,
+    /// How the runs ended.
+    pub endings: endings::RunEndings,
 }
 
 impl Analysis {
@@ -84,11 +109,11 @@ pub struct Edit {
 }
 
 impl Edit {
-    fn of(table: &RunTable) -> Option<Self> {
+    fn of(table: &RunTable, options: &AnalysisOptions) -> Option<Self> {
         table.variant_position(Baseline::OldSkill.variant())?;
         let pairing = pairing::Pairing::against(table, Baseline::OldSkill, Metric::ObjectivePassRate);
         let graded = pairing::Pairing::against(table, Baseline::OldSkill, Metric::GradedScore);
-        Some(Self { summary: lift::PairedSummary::of(table, &pairing, &graded), pairing })
+        Some(Self { summary: lift::PairedSummary::of(table, &pairing, &graded, options), pairing })
     }
 }
 
@@ -104,7 +129,7 @@ pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) 
     let fit_pairs = fit.as_ref().unwrap_or(&pairing);
     // exact tests over many units take the time; each is a function of its deltas alone
     let (lift, (overall, reliability)) = rayon::join(
-        || lift::PairedSummary::of(&table, &pairing, &graded),
+        || lift::PairedSummary::of(&table, &pairing, &graded, options),
         || {
             rayon::join(
                 || inference::overall(&table, fit_pairs, options),
@@ -112,7 +137,7 @@ pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) 
             )
         },
     );
-    let fit_lift = fit.as_ref().map(|pairs| lift::PairedSummary::of(&table, pairs, &graded));
+    let fit_lift = fit.as_ref().map(|pairs| lift::PairedSummary::of(&table, pairs, &graded, options));
     let inference = inference::Inference::of(&table, fit_pairs, fit_lift.as_ref().unwrap_or(&lift), overall, options);
     let sanity = sanity::Sanity::of(&table, fit_pairs);
     Ok(Analysis {
@@ -122,12 +147,16 @@ pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) 
         oracle_strength: oracles::oracle_strength(&table),
         judged: oracles::by_visibility(&table),
         slices: slices::summaries(&table, &pairing, &lift.overall),
-        edit: Edit::of(&table),
+        edit: Edit::of(&table, options),
+        cost: telemetry::CostSummary::of(&table, &pairing),
+        efficiency: telemetry::Efficiency::of(&table, fit_pairs, options.thresholds.alpha()),
         case_flags: flags::case_flags(&table, &pairing),
         lift,
         inference,
         fit,
         sanity,
+        trajectory: trajectory::TrajectoryDiff::of(&table),
+        endings: endings::RunEndings::of(&table),
         pairing,
         table,
     })

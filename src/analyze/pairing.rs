@@ -9,9 +9,9 @@ use skill_lift_stats::rational::{self, Rational};
 
 use super::table::{Baseline, Run, RunTable, WITH_SKILL};
 
-/// Two runs with the same key but for the arm, or the place where one is missing.
+/// Two runs with the same key but for the arm, or the place where one is missing. `V` is what is compared.
 #[derive(Debug, Clone)]
-pub struct Pair {
+pub struct Pair<V = PairValues> {
     /// Position of the case.
     pub case: u32,
     /// Position of the model.
@@ -23,7 +23,7 @@ pub struct Pair {
     /// Index of the run without it.
     pub without_skill: Option<usize>,
     /// The values of both arms, or why they cannot be compared.
-    pub values: Result<PairValues, BlockedReason>,
+    pub values: Result<V, BlockedReason>,
 }
 
 /// The metric in both arms.
@@ -37,9 +37,9 @@ pub struct PairValues {
 
 /// All pairs of a tree for one metric.
 #[derive(Debug)]
-pub struct Pairing {
+pub struct Pairing<V = PairValues> {
     /// In the order of case, model and repetition.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<Pair<V>>,
 }
 
 /// How many pairs count, and why the others do not.
@@ -55,7 +55,7 @@ pub struct Diagnostics {
 
 impl Diagnostics {
     /// Counts a pair.
-    pub fn add(&mut self, pair: &Pair) {
+    pub fn add<V>(&mut self, pair: &Pair<V>) {
         match &pair.values {
             Ok(_) => self.eligible += 1,
             Err(reason) => {
@@ -80,6 +80,49 @@ impl Diagnostics {
     }
 }
 
+impl<V> Pairing<V> {
+    /// Pairs the runs of the skill's arm with those of a baseline. `value` says of one run what is compared, or why that
+    /// cannot be; `both` joins the values of two runs.
+    pub fn by<T>(
+        table: &RunTable,
+        baseline: Baseline,
+        value: impl Fn(&Run) -> Result<T, BlockedReason>,
+        both: impl Fn(T, T) -> V,
+    ) -> Self {
+        let (with, without) = (table.variant_position(WITH_SKILL), table.variant_position(baseline.variant()));
+        let mut merged: BTreeMap<(u32, Option<u32>, u32), [Option<usize>; 2]> = BTreeMap::new();
+        for (index, run) in table.runs.iter().enumerate() {
+            let variant = Some(run.order.variant);
+            if variant == with {
+                merged.entry(run.order.pair()).or_default()[0] = Some(index);
+            } else if variant == without {
+                merged.entry(run.order.pair()).or_default()[1] = Some(index);
+            }
+        }
+        let pairs = merged.into_iter().map(|((case, model, repetition), arms)| Pair {
+            case,
+            model,
+            repetition,
+            with_skill: arms[0],
+            without_skill: arms[1],
+            values: compare(table, baseline, repetition, arms, &value, &both),
+        });
+        Self { pairs: pairs.collect() }
+    }
+
+    /// The pairs that count.
+    pub fn eligible(&self) -> impl Iterator<Item = (&Pair<V>, &V)> {
+        self.pairs.iter().filter_map(|pair| pair.values.as_ref().ok().map(|values| (pair, values)))
+    }
+
+    /// Counts over the pairs that `filter` keeps.
+    pub fn diagnostics(&self, filter: impl Fn(&Pair<V>) -> bool) -> Diagnostics {
+        let mut diagnostics = Diagnostics::default();
+        self.pairs.iter().filter(|pair| filter(pair)).for_each(|pair| diagnostics.add(pair));
+        diagnostics
+    }
+}
+
 impl Pairing {
     /// Pairs the runs of the skill's arm and of its baseline.
     pub fn of(table: &RunTable, metric: Metric) -> Self {
@@ -88,33 +131,8 @@ impl Pairing {
 
     /// Pairs the runs of the skill's arm with those of a baseline.
     pub fn against(table: &RunTable, baseline: Baseline, metric: Metric) -> Self {
-        let (with, without) = (table.variant_position(WITH_SKILL), table.variant_position(baseline.variant()));
-        #[derive(Default)]
-        struct Arms {
-            with_skill: Option<usize>,
-            without_skill: Option<usize>,
-        }
-        let mut merged: BTreeMap<(u32, Option<u32>, u32), Arms> = BTreeMap::new();
-        for (index, run) in table.runs.iter().enumerate() {
-            let variant = Some(run.order.variant);
-            if variant == with {
-                merged.entry(run.order.pair()).or_default().with_skill = Some(index);
-            } else if variant == without {
-                merged.entry(run.order.pair()).or_default().without_skill = Some(index);
-            }
-        }
-        let pairs = merged
-            .into_iter()
-            .map(|((case, model, repetition), Arms { with_skill, without_skill })| Pair {
-                case,
-                model,
-                repetition,
-                with_skill,
-                without_skill,
-                values: compare(table, baseline, repetition, [with_skill, without_skill], metric),
-            })
-            .collect();
-        Self { pairs }
+        let both = |with_skill, without_skill| PairValues { with_skill, without_skill };
+        Self::by(table, baseline, |run| value(run, metric), both)
     }
 
     /// The pairs that inference may rest on, with the values that it compares, where those differ: a baseline that had
@@ -137,18 +155,6 @@ impl Pairing {
     pub fn runs_unfit_for_inference(&self) -> HashSet<usize> {
         let unfit = |pair: &&Pair| pair.values.as_ref().is_err_and(BlockedReason::is_of_inference);
         self.pairs.iter().filter(unfit).flat_map(|pair| [pair.with_skill, pair.without_skill]).flatten().collect()
-    }
-
-    /// The pairs that count.
-    pub fn eligible(&self) -> impl Iterator<Item = (&Pair, &PairValues)> {
-        self.pairs.iter().filter_map(|pair| pair.values.as_ref().ok().map(|values| (pair, values)))
-    }
-
-    /// Counts over the pairs that `filter` keeps.
-    pub fn diagnostics(&self, filter: impl Fn(&Pair) -> bool) -> Diagnostics {
-        let mut diagnostics = Diagnostics::default();
-        self.pairs.iter().filter(|pair| filter(pair)).for_each(|pair| diagnostics.add(pair));
-        diagnostics
     }
 
     /// Counts over the pairs of each case.
@@ -192,20 +198,21 @@ fn values_for_inference(table: &RunTable, pair: &Pair) -> Option<Result<PairValu
     Some(values.ok_or(BlockedReason::NoSharedCriteria))
 }
 
-fn compare(
+fn compare<T, V>(
     table: &RunTable,
     baseline: Baseline,
     repetition: u32,
     [with_skill, without_skill]: [Option<usize>; 2],
-    metric: Metric,
-) -> Result<PairValues, BlockedReason> {
+    value: impl Fn(&Run) -> Result<T, BlockedReason>,
+    both: impl Fn(T, T) -> V,
+) -> Result<V, BlockedReason> {
     let missing = |variant: &str| BlockedReason::MissingArm { variant: variant.to_owned() };
     let with_skill = &table.runs[with_skill.ok_or_else(|| missing(WITH_SKILL))?];
     let without_skill = &table.runs[without_skill.ok_or_else(|| missing(baseline.variant()))?];
     if repetition == 0 {
         return Err(BlockedReason::InvalidRunNumber);
     }
-    let values = PairValues { with_skill: value(with_skill, metric)?, without_skill: value(without_skill, metric)? };
+    let values = both(value(with_skill)?, value(without_skill)?);
     if let (Some(a), Some(b)) = (&with_skill.effort, &without_skill.effort)
         && a != b
     {

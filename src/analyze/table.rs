@@ -5,12 +5,15 @@ mod one_arm;
 mod text_lists;
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use polars::prelude::*;
 use skill_lift_stats::rational::{self, Rational};
 
 use crate::frame::schema::runs as column;
-use crate::frame::{FrameError, Frames, KeyOrder};
+use crate::frame::{FrameError, Frames, KeyOrder, traces};
+use crate::grade::Trace;
+use crate::runs::{ServedModel, StopClass, UsedByRun};
 
 pub use cases::CaseFacts;
 pub use one_arm::OneArmOutcome;
@@ -110,6 +113,12 @@ pub struct Run {
     pub deferred_judgements: u32,
     /// Effort setting.
     pub effort: Option<String>,
+    /// Why the model stopped, if it is recorded.
+    pub stop_class: Option<StopClass>,
+    /// Whether the model that was asked for answered, if it is recorded.
+    pub served_model: Option<ServedModel>,
+    /// What the agent did.
+    pub trace: Trace,
     /// Directory below the runs root.
     pub run_dir: String,
     /// Checks and judgements by oracle tier, in the order of [`column::TIERS`].
@@ -147,6 +156,8 @@ pub struct RunTable {
     pub baseline: Baseline,
     /// The runs.
     pub runs: Vec<Run>,
+    /// What each of them used.
+    pub telemetry: Arc<Vec<UsedByRun>>,
     /// What of their assertions only one arm of the lift can satisfy.
     pub one_arm: Vec<OneArmOutcome>,
     /// Lists of objective checks that both arms can satisfy and whose evidence is missing; the first one is empty.
@@ -186,6 +197,8 @@ impl RunTable {
         let graded = number(column::GRADED_SCORE_E4)?;
         let (deferred, deferred_gates) = (number(column::DEFERRED_JUDGEMENTS)?, number(column::DEFERRED_GATES)?);
         let (effort, run_dir) = (text(column::EFFORT)?, text(column::RUN_DIR)?);
+        let (stop_class, served_model) = (text(column::STOP_CLASS)?, text(column::SERVED_MODEL_CHECK)?);
+        let traces = traces(frame)?;
         let tier = |at: usize| rate(column::ORACLE_PASSED[at], column::ORACLE_TOTAL[at]);
         let tiers = [tier(0)?, tier(1)?, tier(2)?];
         let (judgements, judge_scores) = (number(column::JUDGEMENTS)?, list(column::SOFT_JUDGE_SCORES)?);
@@ -195,7 +208,7 @@ impl RunTable {
         // hardly any tree has more than a few of these lists
         let mut unobserved_lists: IndexOfLists = HashMap::from([(Vec::new(), 0)]);
         let mut runs = Vec::with_capacity(frame.height());
-        for row in 0..frame.height() {
+        for (row, trace) in traces.into_iter().enumerate() {
             let position = case_columns.place(row, &mut cases);
             let vetoed = vetoed.get(row).unwrap_or_default();
             let counts = |(passed, total): &(UInt32Chunked, UInt32Chunked)| Some((passed.get(row)?, total.get(row)?));
@@ -239,6 +252,9 @@ impl RunTable {
                 deferred_gates: deferred_gates.get(row).unwrap_or_default(),
                 deferred_judgements: deferred.get(row).unwrap_or_default(),
                 effort: effort.get(row).map(str::to_owned),
+                stop_class: stop_class.get(row).and_then(StopClass::from_word),
+                served_model: served_model.get(row).and_then(ServedModel::from_word),
+                trace,
                 run_dir: run_dir.get(row).unwrap_or_default().to_owned(),
                 tiers: [tier(&tiers[0]), tier(&tiers[1]), tier(&tiers[2])],
                 judgements: judgements.get(row).unwrap_or_default(),
@@ -258,7 +274,8 @@ impl RunTable {
         let mut unobserved: Vec<(Vec<String>, usize)> = unobserved_lists.into_iter().collect();
         unobserved.sort_unstable_by_key(|(_, index)| *index);
         let unobserved = unobserved.into_iter().map(|(names, _)| names).collect();
-        Ok(Self { cases, models, variants: variants.to_vec(), baseline, runs, one_arm, unobserved })
+        let telemetry = Arc::clone(&frames.telemetry);
+        Ok(Self { cases, models, variants: variants.to_vec(), baseline, runs, telemetry, one_arm, unobserved })
     }
 
     /// The id of a case.

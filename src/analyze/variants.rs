@@ -3,6 +3,7 @@
 use skill_lift_stats::rational;
 
 use super::table::{PassRate, Run, RunTable};
+use super::telemetry::VariantUsage;
 
 /// One arm.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub struct VariantSummary {
     pub process: Vec<f64>,
     /// Efficiency pass rates.
     pub efficiency: Vec<f64>,
+    /// What its runs used.
+    pub usage: VariantUsage,
 }
 
 /// Every selected arm, also those without rows.
@@ -50,7 +53,10 @@ pub fn by_model(table: &RunTable) -> Vec<(String, Vec<VariantSummary>)> {
 }
 
 fn summary(table: &RunTable, variant: u32, filter: impl Fn(&Run) -> bool) -> VariantSummary {
-    let rows: Vec<&Run> = table.runs.iter().filter(|run| run.order.variant == variant && filter(run)).collect();
+    let of_arm = |run: &Run| run.order.variant == variant && filter(run);
+    let used = table.runs.iter().zip(table.telemetry.iter()).filter(|(run, _)| of_arm(run));
+    let usage = VariantUsage::of(used.map(|(run, used)| (used, run.scorable)));
+    let rows: Vec<&Run> = table.runs.iter().filter(|run| of_arm(run)).collect();
     let mut cases: Vec<u32> = rows.iter().map(|run| run.order.case).collect();
     cases.sort_unstable();
     cases.dedup();
@@ -68,5 +74,6 @@ fn summary(table: &RunTable, variant: u32, filter: impl Fn(&Run) -> bool) -> Var
         combined: rates(|run| run.combined),
         process: rates(|run| run.process),
         efficiency: rates(|run| run.efficiency),
+        usage,
     }
 }

@@ -1,12 +1,12 @@
 //! `benchmark`: grades saved runs, pairs them, and reports the lift.
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 use serde_json::json;
-use skill_lift_contract::Metric;
+use skill_lift_contract::{ContentDigest, Metric};
 use skill_lift_stats::Thresholds;
 
 use super::common::{Common, Graded};
@@ -18,8 +18,12 @@ use crate::analyze::pairing::{Pair, Pairing};
 use crate::analyze::table::RunTable;
 use crate::analyze::{Analysis, AnalysisOptions, analyze};
 use crate::grade::stored::StoredTree;
+use crate::judge::JudgeSpend;
 use crate::pipeline::{FrameChoice, Products};
-use crate::report::{Provenance, RowDetail, RowSpool, StoredSource, SummaryView, render, write_benchmark};
+use crate::report::{
+    Provenance, ReportHead, RowDetail, RowSpool, RowWriter, Sources, StoredSource, SummaryView, render, write_benchmark,
+};
+use crate::runs::Plan;
 use crate::runs::claims::Contradiction;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -60,6 +64,10 @@ pub struct BenchmarkArguments {
     /// Also write the graded runs as Parquet files into this folder.
     #[arg(long, value_name = "DIR")]
     frames: Option<PathBuf>,
+    /// The plan of the runs, which says which of them are missing. Default: `answer-design.json` in the folder of the
+    /// runs; without one, every case with every model and repetition that is there.
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
     #[command(flatten)]
     summary: SummaryArguments,
 }
@@ -72,17 +80,58 @@ pub fn run(arguments: BenchmarkArguments) -> ExitCode {
     }
 }
 
+/// A benchmark that was made: all of its report but the rows.
+pub(super) struct Made {
+    pub(super) head: ReportHead,
+    pub(super) analysis: Analysis,
+    stored: Option<StoredTree>,
+    benchmark_file: Option<CheckedBenchmark>,
+    judge_spend: Option<JudgeSpend>,
+    provenance: Provenance,
+    /// The folder that the paths of runs are relative to.
+    pub(super) runs_root: PathBuf,
+}
+
+impl Made {
+    /// Writes the report with its rows.
+    pub(super) fn write(&self, mut writer: &mut dyn io::Write, rows: RowSpool) -> io::Result<()> {
+        let benchmark_file = self.benchmark_file.as_ref();
+        let sources = Sources {
+            head: &self.head,
+            analysis: &self.analysis,
+            stored: self.stored.as_ref().map(|tree| StoredSource { tree, benchmark_file }),
+            judge_spend: self.judge_spend.as_ref(),
+        };
+        write_benchmark(&mut writer, sources, rows, &self.provenance)
+    }
+}
+
+/// The arguments of `benchmark` alone, to make them of words.
+#[derive(Debug, Parser)]
+#[command(name = "benchmark", no_binary_name = true)]
+pub(super) struct Words {
+    #[command(flatten)]
+    pub(super) benchmark: BenchmarkArguments,
+}
+
 impl BenchmarkArguments {
-    fn report(&self) -> Result<(), ExitCode> {
+    /// Grades, pairs and analyses. What `rows` makes gets the rows of the report. `Err` is the exit code after the
+    /// problem was printed.
+    pub(super) fn make<R: RowWriter>(
+        &self,
+        rows: impl FnOnce(&ReportHead) -> Result<R, ExitCode>,
+    ) -> Result<(Made, R), ExitCode> {
         let thresholds = self.summary.thresholds()?;
         let frames = if self.frames.is_some() { FrameChoice::RunsAndAssertions } else { FrameChoice::Runs };
-        let rows = match self.results {
+        let detail = match self.results {
             ResultsChoice::Full => RowDetail::Full,
             ResultsChoice::Slim => RowDetail::Slim,
         };
-        let products = Products { frames, rows, ..Products::default() };
-        let aside = |_: &_| RowSpool::aside().map_err(|error| fail(&error.to_string()));
-        let Graded { evaluated, rows, variants, input, head, mut provenance } = self.common.grade(products, aside)?;
+        let named_plan = self.plan.as_ref().map(|path| self.load_plan(path)).transpose()?;
+        let plan_bytes = named_plan.is_none().then(|| self.common.suite_bytes());
+        let products = Products { frames, rows: detail, plan_bytes, ..Products::default() };
+        let Graded { evaluated, rows, variants, input, head, judge_spend, mut provenance } =
+            self.common.grade(products, rows)?;
         if !self.common.quiet {
             warn_if_nothing_graded(&evaluated, self.common.runs());
         }
@@ -97,6 +146,13 @@ impl BenchmarkArguments {
         if self.results == ResultsChoice::Slim {
             provenance.options.insert("results", json!("slim"));
         }
+        let plan = match named_plan {
+            Some((plan, digest)) => {
+                provenance.options.insert("plan", json!(format!("sha256:{digest}")));
+                Some(plan)
+            }
+            None => evaluated.plan,
+        };
         let stored = evaluated.stored;
         let Some(frames) = evaluated.frames else {
             return Err(fail("the runs were not collected"));
@@ -104,7 +160,8 @@ impl BenchmarkArguments {
         if let Some(folder) = &self.frames {
             frames.write_parquet(folder).map_err(|error| fail(&error.to_string()))?;
         }
-        let options = AnalysisOptions { thresholds, baseline: input.baseline(&variants) };
+        let plan = plan.map(|plan| input.held_against(plan));
+        let options = AnalysisOptions { thresholds, baseline: input.baseline(&variants), plan };
         let analysis = analyze(&frames, &variants, &options).map_err(|error| fail(&error.to_string()))?;
         drop(frames);
         let benchmark_file =
@@ -117,11 +174,14 @@ impl BenchmarkArguments {
             mismatches.iter().for_each(|message| warn_line(&format!("WARN {message}")));
             benchmark_file.iter().for_each(warn_contradictions);
         }
+        let runs_root = input.runs_root(self.common.runs()).to_owned();
+        Ok((Made { head, analysis, stored, benchmark_file, judge_spend, provenance, runs_root }, rows))
+    }
 
-        let write = |mut writer: &mut dyn io::Write| {
-            let stored = stored.as_ref().map(|tree| StoredSource { tree, benchmark_file: benchmark_file.as_ref() });
-            write_benchmark(&mut writer, &head, &analysis, rows, stored, &provenance)
-        };
+    fn report(&self) -> Result<(), ExitCode> {
+        let aside = |_: &_| RowSpool::aside().map_err(|error| fail(&error.to_string()));
+        let (made, rows) = self.make(aside)?;
+        let write = |writer: &mut dyn io::Write| made.write(writer, rows);
         let on_terminal = io::stdout().is_terminal();
         let json_to_stdout = match (self.format, self.common.out.is_some()) {
             (Some(format), _) => format == Format::Json,
@@ -141,7 +201,7 @@ impl BenchmarkArguments {
                     emit(Some(path), write).map_err(|message| fail(&message))?;
                 }
                 if !self.common.quiet {
-                    self.print_summary(&head.skill_name, &analysis, stored.as_ref())?;
+                    self.print_summary(&made.head.skill_name, &made.analysis, made.stored.as_ref())?;
                     if out.is_none() && on_terminal {
                         warn_line("Full report: --out FILE or --format json");
                     }
@@ -149,6 +209,11 @@ impl BenchmarkArguments {
             }
         }
         Ok(())
+    }
+
+    fn load_plan(&self, path: &Path) -> Result<(Plan, ContentDigest), ExitCode> {
+        Plan::load(path, self.common.suite_bytes())
+            .map_err(|error| fail(&format!("--plan {}: {error}", path.display())))
     }
 
     fn print_summary(

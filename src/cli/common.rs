@@ -16,10 +16,10 @@ use super::limits::LimitArguments;
 use super::output::{Color, fail, message_style, usage};
 use super::warnings::{fail_each, fail_layout, print_verdict_warnings, print_warnings};
 use crate::grade::GradeOptions;
-use crate::judge::Verdicts;
+use crate::judge::{JudgeSpend, Verdicts};
 use crate::pipeline::{
-    Evaluated, Input, Products, Request, RunsSource, TreeCases, WorkspaceRequest, evaluate, evaluate_workspace,
-    variants_of, workspace_cases,
+    Evaluated, FrameChoice, Input, Products, Request, RunsSource, TreeCases, WorkspaceRequest, evaluate,
+    evaluate_workspace, variants_of, workspace_cases,
 };
 use crate::report::{Provenance, ReportHead, RowWriter};
 use crate::runs::index::shown_path;
@@ -136,7 +136,7 @@ pub struct Common {
     limits: LimitArguments,
 }
 
-fn variable_name(text: &str) -> Result<String, String> {
+pub(super) fn variable_name(text: &str) -> Result<String, String> {
     if text.is_empty() || text.contains(['=', '\0']) {
         return Err("not the name of an environment variable".to_owned());
     }
@@ -155,8 +155,38 @@ pub struct Graded<R> {
     pub input: Input,
     /// Top of the report.
     pub head: ReportHead,
+    /// What judging cost, if verdicts were given.
+    pub judge_spend: Option<JudgeSpend>,
     /// Where it comes from; options of the command can be added.
     pub provenance: Provenance,
+}
+
+/// Loads a suite and says what is wrong with it. `Err` is the exit code after the problems were printed.
+pub fn load_suite(path: &Path, options: &LoadOptions, quiet: bool, color: Color) -> Result<Suite, ExitCode> {
+    let Loaded { suite, diagnostics, dialect } = load(path, options);
+    if suite.is_none() || !quiet {
+        let (mut stderr, style) = (io::stderr().lock(), message_style(color));
+        // standard error may be closed; there is nobody left to tell
+        let _ = match dialect {
+            Dialect::SharedBenchmark => print_failures(&diagnostics, &mut stderr, style),
+            _ => print_located(&diagnostics, &mut stderr, style),
+        };
+    }
+    suite.ok_or(ExitCode::FAILURE)
+}
+
+/// The stamp of a report: the given one, else that of the environment.
+pub fn stamp(given: Option<i64>) -> Result<Option<i64>, ExitCode> {
+    if given.is_some() {
+        return Ok(given);
+    }
+    match std::env::var("SOURCE_DATE_EPOCH") {
+        Ok(text) if !text.is_empty() => match text.parse() {
+            Ok(seconds) => Ok(Some(seconds)),
+            Err(_) => Err(fail(&format!("SOURCE_DATE_EPOCH is no whole number of seconds: {text:?}"))),
+        },
+        _ => Ok(None),
+    }
 }
 
 impl Common {
@@ -178,7 +208,7 @@ impl Common {
         rows: impl FnOnce(&ReportHead) -> Result<R, ExitCode>,
     ) -> Result<Graded<R>, ExitCode> {
         interrupt::watch();
-        let generated_at = self.generated_at()?;
+        let generated_at = stamp(self.generated_at)?;
         let input = self.input()?;
         if let Input::Workspace { workspace, .. } = &input {
             self.check_arms(workspace)?;
@@ -212,7 +242,7 @@ impl Common {
             bar.set_length(total as u64);
             bar.set_position(done as u64);
         };
-        let grade = self.grade_options(&limits);
+        let grade = self.grade_options(&limits, products);
         let native = |suite: &Suite, runs: RunsSource<'_>, variants: Vec<String>, rows: &mut R| {
             let request = Request {
                 suite,
@@ -282,7 +312,8 @@ impl Common {
             incomplete_judge_results: verdicts.incomplete().len(),
             blocks_missing: &[],
         };
-        Ok(Graded { evaluated, rows, variants, input, head, provenance })
+        let judge_spend = (!verdicts.is_empty()).then(|| verdicts.spend().clone());
+        Ok(Graded { evaluated, rows, variants, input, head, judge_spend, provenance })
     }
 
     /// What the user named.
@@ -353,7 +384,12 @@ impl Common {
         }
     }
 
-    fn grade_options(&self, limits: &Limits) -> GradeOptions {
+    /// Bytes of a suite, or of a file beside it that is as large.
+    pub fn suite_bytes(&self) -> u64 {
+        Limits::mebibytes(self.limits.max_suite_mib)
+    }
+
+    fn grade_options(&self, limits: &Limits, products: Products) -> GradeOptions {
         GradeOptions {
             strict: self.strict,
             unobserved: self.unobserved.into(),
@@ -366,6 +402,8 @@ impl Common {
             embed_command: self.embed_cmd.clone(),
             similarity_characters: self.limits.max_similarity_chars,
             evidence_characters: self.limits.max_evidence_chars,
+            // only analyses look at them
+            for_analysis: products.frames != FrameChoice::Nothing,
         }
     }
 
@@ -378,29 +416,7 @@ impl Common {
             dialect: self.dialect.map(Into::into),
             ..LoadOptions::default()
         };
-        let Loaded { suite, diagnostics, dialect } = load(&self.suite, &options);
-        if suite.is_none() || !self.quiet {
-            let (mut stderr, style) = (io::stderr().lock(), message_style(self.color));
-            // standard error may be closed; there is nobody left to tell
-            let _ = match dialect {
-                Dialect::SharedBenchmark => print_failures(&diagnostics, &mut stderr, style),
-                _ => print_located(&diagnostics, &mut stderr, style),
-            };
-        }
-        suite.ok_or(ExitCode::FAILURE)
-    }
-
-    fn generated_at(&self) -> Result<Option<i64>, ExitCode> {
-        if self.generated_at.is_some() {
-            return Ok(self.generated_at);
-        }
-        match std::env::var("SOURCE_DATE_EPOCH") {
-            Ok(text) if !text.is_empty() => match text.parse() {
-                Ok(seconds) => Ok(Some(seconds)),
-                Err(_) => Err(fail(&format!("SOURCE_DATE_EPOCH is no whole number of seconds: {text:?}"))),
-            },
-            _ => Ok(None),
-        }
+        load_suite(&self.suite, &options, self.quiet, self.color)
     }
 
     /// Flags that differ from their defaults and change what is computed; digests instead of paths and commands.

@@ -1,8 +1,10 @@
 //! The command line: one file a command, each with its arguments, calls into the library and an exit code.
 
+mod aggregate;
 mod benchmark;
 mod choices;
 mod common;
+mod cost_summary;
 mod diff;
 mod doctor;
 mod external;
@@ -13,7 +15,9 @@ mod output;
 mod report;
 mod suite;
 mod summary;
+mod trend;
 mod validate;
+mod verify;
 mod warnings;
 
 use std::ffi::OsString;
@@ -46,7 +50,11 @@ enum Command {
     Validate(validate::ValidateArguments),
     Grade(Box<grade::GradeArguments>),
     Benchmark(Box<benchmark::BenchmarkArguments>),
+    Aggregate(aggregate::AggregateArguments),
+    CostSummary(cost_summary::CostSummaryArguments),
     Diff(Box<diff::DiffArguments>),
+    Trend(Box<trend::TrendArguments>),
+    Verify(Box<verify::VerifyArguments>),
     Suite(suite::SuiteArguments),
     Doctor(doctor::DoctorArguments),
     Report(Box<report::ReportArguments>),
@@ -60,7 +68,11 @@ pub fn run() -> ExitCode {
         Command::Validate(arguments) => validate::run(arguments),
         Command::Grade(arguments) => grade::run(&arguments),
         Command::Benchmark(arguments) => benchmark::run(*arguments),
+        Command::Aggregate(arguments) => aggregate::run(&arguments),
+        Command::CostSummary(arguments) => cost_summary::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
+        Command::Trend(arguments) => trend::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),

@@ -1,13 +1,19 @@
 //! Building the frames while runs are graded, one run after the other.
 
+use std::sync::Arc;
+
 use polars::prelude::*;
 use skill_lift_text::python::float_repr;
 
 use super::FrameError;
 use super::one_arm::OneArmColumns;
 use super::schema::{assertions, runs};
+use super::telemetry::{TelemetryRows, telemetry_columns};
+use super::trace::TraceColumns;
 use crate::grade::stored::{RunFlag, StoredFacts};
 use crate::grade::{AssertionRow, DeferredJudgement, GradedRun, Rate};
+use crate::runs::UsedByRun;
+use crate::runs::{ServedModel, StopClass};
 use crate::suite::one_arm::OneArm;
 use crate::suite::{Case, Severity};
 
@@ -18,6 +24,8 @@ pub struct Frames {
     pub runs: DataFrame,
     /// One row a check of a run, in report order, if it was asked for.
     pub assertions: Option<DataFrame>,
+    /// What each run used, in report order. Measurements stay typed: each has its reason and its basis.
+    pub telemetry: Arc<Vec<UsedByRun>>,
     /// One row an assertion of a scored run that only one arm of the lift can satisfy.
     pub one_arm: DataFrame,
 }
@@ -27,6 +35,7 @@ pub struct Frames {
 pub struct FrameBuilder {
     runs: RunColumns,
     assertions: Option<AssertionColumns>,
+    telemetry: TelemetryRows,
     one_arm: OneArmColumns,
 }
 
@@ -68,6 +77,9 @@ struct RunColumns {
     deferred_judgements: Vec<u32>,
     deferred_gates: Vec<u32>,
     effort: Vec<Option<String>>,
+    stop_class: Vec<Option<&'static str>>,
+    served_model_check: Vec<Option<&'static str>>,
+    trace: TraceColumns,
     tiers: TierColumns,
     judgements: Vec<u32>,
     soft_judge_scores: Vec<Vec<String>>,
@@ -141,6 +153,7 @@ impl FrameBuilder {
     pub fn push(&mut self, run: &GradedRun, case: &Case) {
         self.one_arm.push(run, self.runs.case_id.len());
         self.runs.push(run, case);
+        self.telemetry.push(run);
         let Some(assertions) = &mut self.assertions else {
             return;
         };
@@ -158,9 +171,16 @@ impl FrameBuilder {
     /// # Errors
     /// When polars refuses the columns.
     pub fn finish(self) -> Result<Frames, FrameError> {
+        let telemetry = self.telemetry.finish();
+        let mut runs = self.runs.finish()?;
+        // only who reads the files wants the measurements as columns
+        if self.assertions.is_some() {
+            runs.hstack_mut(&telemetry_columns(&telemetry))?;
+        }
         Ok(Frames {
-            runs: self.runs.finish()?,
+            runs,
             assertions: self.assertions.map(AssertionColumns::finish).transpose()?,
+            telemetry: Arc::new(telemetry),
             one_arm: self.one_arm.finish()?,
         })
     }
@@ -208,7 +228,10 @@ impl RunColumns {
         self.deferred_judgements.push(narrow(run.deferred.len()));
         let gates = run.deferred.iter().filter(|judgement| judgement.severity != Severity::Soft).count();
         self.deferred_gates.push(narrow(gates));
-        self.effort.push(run.effort.clone());
+        self.effort.push(run.ending.effort.clone());
+        self.stop_class.push(run.ending.stop_class.map(StopClass::word));
+        self.served_model_check.push(run.ending.served_model.map(ServedModel::word));
+        self.trace.push(&run.trace);
         self.tiers.push(run);
         self.judgements.push(narrow(run.qualitative.len()));
         let soft = run.qualitative.iter().filter(|row| row.severity == Severity::Soft);
@@ -259,10 +282,13 @@ impl RunColumns {
             Column::new(runs::DEFERRED_JUDGEMENTS.into(), self.deferred_judgements),
             Column::new(runs::DEFERRED_GATES.into(), self.deferred_gates),
             Column::new(runs::EFFORT.into(), self.effort),
+            Column::new(runs::STOP_CLASS.into(), self.stop_class),
+            Column::new(runs::SERVED_MODEL_CHECK.into(), self.served_model_check),
             Column::new(runs::JUDGEMENTS.into(), self.judgements),
             text_lists(runs::SOFT_JUDGE_SCORES, &self.soft_judge_scores),
             text_lists(runs::UNOBSERVED_CHECKS, &self.unobserved_checks),
         ];
+        columns.extend(self.trace.finish());
         columns.extend(self.tiers.finish());
         Ok(DataFrame::new(height, columns)?)
     }
@@ -332,7 +358,7 @@ fn narrow(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-fn text_lists(name: &str, rows: &[Vec<String>]) -> Column {
+pub(super) fn text_lists(name: &str, rows: &[Vec<String>]) -> Column {
     let mut builder = ListStringChunkedBuilder::new(name.into(), rows.len(), rows.iter().map(Vec::len).sum());
     for row in rows {
         builder.append_values_iter(row.iter().map(String::as_str));

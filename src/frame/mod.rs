@@ -8,9 +8,13 @@ mod key_order;
 mod one_arm;
 mod parquet;
 pub mod schema;
+mod telemetry;
 
 pub use build::{FrameBuilder, Frames};
 pub use key_order::KeyOrder;
+mod trace;
+
+pub use trace::traces;
 
 /// A frame that cannot be built, read or written.
 #[derive(Debug, thiserror::Error)]

@@ -87,6 +87,31 @@ pub mod runs {
     pub const DEFERRED_GATES: &str = "deferred_gates";
     /// Effort setting of the model, or null.
     pub const EFFORT: &str = "effort";
+    /// Money as decimal text, or null; beside it its currency, where it comes from, and why it is null.
+    pub const COST: &str = "cost";
+    /// Currency of the money.
+    pub const COST_CURRENCY: &str = "cost_currency";
+    /// Why the model stopped, or null when it is not recorded.
+    pub const STOP_CLASS: &str = "stop_class";
+    /// Whether the model that was asked for answered, or null when it is not recorded.
+    pub const SERVED_MODEL_CHECK: &str = "served_model_check";
+    /// `seen`, `missing` or `incomplete`: what is known of the way to the answer; null when nobody asked or the run is
+    /// not scored. Where it is not `seen`, the columns that follow are null.
+    pub const TRACE: &str = "trace";
+    /// Calls of tools in the widest sense that ended well.
+    pub const STEPS: &str = "steps";
+    /// Commands among them.
+    pub const COMMANDS: &str = "commands";
+    /// Reads of files and loads of skills among them.
+    pub const FILE_READS: &str = "file_reads";
+    /// Writes of files among them.
+    pub const FILE_WRITES: &str = "file_writes";
+    /// Whether an event shows that the agent got at a skill.
+    pub const TRACE_SKILL_INVOKED: &str = "trace_skill_invoked";
+    /// The different commands in the order of their first run, as a list.
+    pub const COMMAND_TEXTS: &str = "command_texts";
+    /// Whether that list holds all of them.
+    pub const HAS_ALL_COMMANDS: &str = "has_all_commands";
     /// Checks and judgements of each oracle tier that hold, whatever their severity; in the order of [`TIERS`].
     pub const ORACLE_PASSED: [&str; 3] = ["oracle_passed_demo", "oracle_passed_live", "oracle_passed_strong"];
     /// Checks and judgements of each oracle tier, whatever their severity.
@@ -99,6 +124,14 @@ pub mod runs {
     pub const SOFT_JUDGE_SCORES: &str = "soft_judge_scores";
     /// Gate and critical checks that both arms can satisfy and whose evidence is missing, as a list of names.
     pub const UNOBSERVED_CHECKS: &str = "unobserved_checks";
+}
+
+/// Suffixes of the two columns beside a measurement: where it comes from, or why it is null.
+pub mod measured {
+    /// Where the value comes from; null when there is none.
+    pub const PROVENANCE: &str = "provenance";
+    /// Why there is no value; null when there is one.
+    pub const REASON: &str = "reason";
 }
 
 /// Columns of the frame `assertions`, one row a check of a run. The first five name the run as in `runs`.

@@ -13,6 +13,7 @@ mod rows;
 mod run;
 pub mod stored;
 pub mod tally;
+pub mod trajectory;
 mod tree;
 
 pub use checks::end_programs;
@@ -23,4 +24,5 @@ pub use outcome::{
 pub use places::{Compared, Details, MissKind, NearestMiss, Passage, Places};
 pub use run::{DeferredJudgement, GradeOptions, GradedRun, RunView, Subject, Unobserved, grade_run};
 pub use tally::{Rate, RunTally, TurnTally};
+pub use trajectory::{Trace, Trajectory};
 pub use tree::{GradedWith, Tree, TreeError, grade_tree};

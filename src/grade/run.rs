@@ -13,9 +13,12 @@ use super::outcome::{AssertionRow, Availability, Outcome};
 use super::rows::Grading;
 use super::stored::StoredFacts;
 use super::tally::{Rate, RunTally, TurnTally, turn_tally};
+use super::trajectory::Trace;
 use crate::judge::{JudgeResultsError, Verdicts};
 use crate::runs::sidecar::{Metadata, ParsedSidecars};
-use crate::runs::{Output, RunDirectory, RunEvidence, RunSlot, RunWarning, TurnEvidence, WarningCode};
+use crate::runs::{
+    Ending, Output, RunDirectory, RunEvidence, RunSlot, RunWarning, TurnEvidence, UsedByRun, WarningCode,
+};
 use crate::suite::{AssertionType, Case, OracleTier, Severity, Suite};
 
 /// What becomes of a check that could not be observed.
@@ -53,6 +56,9 @@ pub struct GradeOptions {
     pub similarity_characters: usize,
     /// Code points of the evidence of one check.
     pub evidence_characters: usize,
+    /// Whether what analyses need beside rates is read: what the run used and what the agent did, for which the events of
+    /// every scored run are read.
+    pub for_analysis: bool,
 }
 
 impl Default for GradeOptions {
@@ -69,6 +75,7 @@ impl Default for GradeOptions {
             embed_command: None,
             similarity_characters: 200_000,
             evidence_characters: 10_000,
+            for_analysis: false,
         }
     }
 }
@@ -142,8 +149,10 @@ pub struct GradedRun {
     pub tally: RunTally,
     /// Oddities of the files beside the answer.
     pub metadata_warnings: Vec<String>,
-    /// Effort setting of the model, if it is recorded.
-    pub effort: Option<String>,
+    /// How the model came to its end, as far as it is recorded.
+    pub ending: Ending,
+    /// What the agent did, if somebody asked; only of a run that is scored.
+    pub trace: Trace,
     /// Files that were read.
     pub digests: Vec<(String, ContentDigest)>,
     /// Oddities of the run directory.
@@ -152,6 +161,8 @@ pub struct GradedRun {
     pub contamination: Option<String>,
     /// Whether the skill was loaded, if the run or its grader says so.
     pub skill_loaded: Option<bool>,
+    /// What it used, if it was asked.
+    pub used: Option<Box<UsedByRun>>,
     /// What is known beside its rows of a run whose verdicts were stored.
     pub stored: Option<Box<StoredFacts>>,
 }
@@ -289,6 +300,18 @@ pub fn grade_run<T>(
     if let Some(evidence) = &contamination {
         directory.warn(WarningCode::BaselineContaminated, "", format!("a run without the skill: {evidence}"));
     }
+    let mut used = options.for_analysis.then(|| Box::new(parsed.used_by_run(&mut directory, options.events_bytes)));
+    let trace = if options.for_analysis && unscored_reasons.is_empty() {
+        let trace = Trace::of(&mut directory, options.events_bytes);
+        let events = directory.events(options.events_bytes);
+        let first_usage = events.as_ref().as_ref().ok().and_then(|log| log.first_usage);
+        if let (Some(used), Some(usage)) = (&mut used, first_usage) {
+            used.telemetry.know_first_usage(&usage);
+        }
+        trace
+    } else {
+        Trace::Unread
+    };
     let mut digests = directory.take_digests();
     let mut warnings = directory.take_warnings();
     for turn in turns.iter_mut().filter_map(|turn| turn.directory.as_mut()) {
@@ -319,11 +342,16 @@ pub fn grade_run<T>(
         turns: turn_tallies,
         tally,
         metadata_warnings,
-        effort: parsed.row_text("effort").map(Cow::into_owned),
+        ending: match parsed.row() {
+            Metadata::Object(object) => Ending::of(object),
+            Metadata::Empty | Metadata::Unreadable(_) => Ending::default(),
+        },
+        trace,
         digests,
         warnings,
         contamination,
         skill_loaded,
+        used,
         stored: None,
     };
     Ok(consume(graded, RunView { metadata: parsed.row(), answer, output: &output, turns: &turns }))

@@ -8,6 +8,7 @@
 
 mod build;
 mod compare;
+mod difference;
 mod error;
 mod keys;
 mod node;
@@ -15,9 +16,12 @@ pub mod pointer;
 mod read;
 mod scan;
 mod tape;
+mod view;
 pub mod write;
 
+pub use difference::{Difference, first_difference};
 pub use error::{JsonError, JsonErrorKind};
 pub use node::{Member, Node, Number, Span, Value};
 pub use read::{Document, Limits, parse, parse_lines, read};
 pub use tape::{Item, Tape};
+pub use view::View;

@@ -149,8 +149,14 @@ impl<'t, 'a> Item<'t, 'a> {
 
     /// The value as it was written.
     pub fn text(self) -> &'a str {
+        let Span { start, end } = self.span();
+        &self.tape.text[start..end]
+    }
+
+    /// Where the value stands in the text of the tape.
+    pub fn span(self) -> Span {
         let Entry { start, end, .. } = self.entry();
-        &self.tape.text[start as usize..end as usize]
+        Span { start: start as usize, end: end as usize }
     }
 
     /// The values in a container, one behind the other; of an object its keys as well.

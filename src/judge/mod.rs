@@ -8,10 +8,12 @@
 pub mod merge;
 mod prompt;
 mod results;
+mod spend;
 pub mod task;
 pub mod verdict;
 
 pub use merge::{Judged, JudgementDetail, merge};
 pub use results::{JudgeResultsError, StoredVerdict, Verdicts};
+pub use spend::JudgeSpend;
 pub use task::{JudgeTask, task_id};
 pub use verdict::{Verdict, VerdictProblem};

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use skill_lift_contract::ContentDigest;
 use skill_lift_text::python;
 
+use super::spend::JudgeSpend;
 use super::verdict::{self, Verdict, VerdictProblem};
 use crate::json::{self, JsonError, Node, parse_lines};
 
@@ -105,6 +106,7 @@ pub struct StoredVerdict {
 #[derive(Debug, Default)]
 pub struct Verdicts {
     by_id: HashMap<String, StoredVerdict>,
+    spend: JudgeSpend,
     digest: Option<ContentDigest>,
 }
 
@@ -134,7 +136,8 @@ impl Verdicts {
             return Err(JudgeResultsError::TooLarge { path: shown(), limit });
         }
         let text = std::str::from_utf8(&bytes).map_err(|_| JudgeResultsError::NotUtf8 { path: shown() })?;
-        Ok(Self { by_id: read_rows(text)?, digest: Some(ContentDigest::of(&bytes)) })
+        let (by_id, spend) = read_rows(text)?;
+        Ok(Self { by_id, spend, digest: Some(ContentDigest::of(&bytes)) })
     }
 
     /// The verdict for a task. From then on it counts as matched.
@@ -142,6 +145,11 @@ impl Verdicts {
         let found = self.by_id.get(task_id)?;
         found.met.store(true, Ordering::Relaxed);
         Some(found)
+    }
+
+    /// What they cost.
+    pub fn spend(&self) -> &JudgeSpend {
+        &self.spend
     }
 
     /// Number of verdicts.
@@ -183,9 +191,10 @@ impl StoredVerdict {
     }
 }
 
-fn read_rows(text: &str) -> Result<HashMap<String, StoredVerdict>, JudgeResultsError> {
+fn read_rows(text: &str) -> Result<(HashMap<String, StoredVerdict>, JudgeSpend), JudgeResultsError> {
     let rows = split_rows(text)?;
     let mut by_id: HashMap<String, StoredVerdict> = HashMap::with_capacity(rows.len());
+    let mut spend = JudgeSpend::default();
     for (index, node) in rows.iter().enumerate() {
         let row = index + 1;
         let id = row_id(node, row)?;
@@ -202,8 +211,9 @@ fn read_rows(text: &str) -> Result<HashMap<String, StoredVerdict>, JudgeResultsE
             met: AtomicBool::new(false),
         };
         by_id.insert(id.to_owned(), stored);
+        spend.add(node);
     }
-    Ok(by_id)
+    Ok((by_id, spend))
 }
 
 /// The rows of a text, whatever form it has.
@@ -297,12 +307,13 @@ pub(super) mod tests {
 
     /// The verdicts of a text.
     pub fn verdicts(text: &str) -> Verdicts {
-        Verdicts { by_id: read_rows(text).unwrap(), digest: None }
+        let (by_id, spend) = read_rows(text).unwrap();
+        Verdicts { by_id, spend, digest: None }
     }
 
     fn ids(text: &str) -> Result<Vec<String>, String> {
-        let by_id = read_rows(text).map_err(|error| error.to_string())?;
-        let verdicts = Verdicts { by_id, digest: None };
+        let (by_id, spend) = read_rows(text).map_err(|error| error.to_string())?;
+        let verdicts = Verdicts { by_id, spend, digest: None };
         Ok(verdicts.unmatched().into_iter().map(str::to_owned).collect())
     }
 
@@ -355,7 +366,7 @@ pub(super) mod tests {
 
     #[test]
     fn evidence_is_the_first_text_that_is_there() {
-        let of = |text: &str| read_rows(text).unwrap().remove("a").unwrap().evidence;
+        let of = |text: &str| read_rows(text).unwrap().0.remove("a").unwrap().evidence;
         assert_eq!(of(r#"{"id":"a","passed":true,"rationale":"r","reasoning":"x"}"#), Some("r".to_owned()));
         assert_eq!(of(r#"{"id":"a","passed":true,"evidence":null,"reasoning":"x"}"#), Some("x".to_owned()));
         assert_eq!(of(r#"{"id":"a","passed":true}"#), None);
@@ -365,7 +376,7 @@ pub(super) mod tests {
     fn a_judge_that_went_wrong_gives_no_verdict() {
         let of = |fields: &str| {
             let text = format!(r#"{{"id":"a","passed":false{fields}}}"#);
-            read_rows(&text).unwrap().remove("a").unwrap().is_incomplete
+            read_rows(&text).unwrap().0.remove("a").unwrap().is_incomplete
         };
         assert!(!of(""));
         assert!(!of(r#","returncode":0,"availability":"complete","agreement":{"unresolved":false}"#));
@@ -383,8 +394,9 @@ pub(super) mod tests {
 
     #[test]
     fn a_verdict_is_matched_by_its_id() {
-        let by_id = read_rows(r#"[{"id":"a","passed":true},{"id":"b","passed":true,"returncode":2}]"#).unwrap();
-        let verdicts = Verdicts { by_id, digest: None };
+        let (by_id, spend) =
+            read_rows(r#"[{"id":"a","passed":true},{"id":"b","passed":true,"returncode":2}]"#).unwrap();
+        let verdicts = Verdicts { by_id, spend, digest: None };
         assert!(verdicts.find("c").is_none());
         assert_eq!(verdicts.unmatched(), ["a", "b"]);
         assert!(verdicts.find("b").is_some_and(|stored| stored.is_incomplete));

@@ -18,7 +18,7 @@ use crate::grade::{GradeOptions, GradedRun, GradedWith, RunView, Tree, TreeError
 use crate::judge::task::prompt_of;
 use crate::judge::{JudgeResultsError, Verdicts};
 use crate::report::{RowDetail, RowWriter, TaskContext, grading_file, judge_tasks, row};
-use crate::runs::{IndexOptions, LayoutError, OnDuplicate, RunIndex, RunWarning, WarningCode};
+use crate::runs::{IndexOptions, LayoutError, OnDuplicate, Plan, RunIndex, RunWarning, WarningCode, plan};
 use crate::suite::{Case, Split, Suite};
 
 /// What to evaluate.
@@ -85,6 +85,8 @@ pub struct Products {
     pub judge_tasks: bool,
     /// A `grading.json` for each run directory.
     pub grading_files: bool,
+    /// The plan that lies in the tree, read up to this number of bytes.
+    pub plan_bytes: Option<u64>,
 }
 
 /// What came of it.
@@ -110,6 +112,8 @@ pub struct Evaluated {
     pub duplicates_dropped: usize,
     /// What is known of a tree whose verdicts were stored.
     pub stored: Option<StoredTree>,
+    /// The plan that lies in the tree, if it was asked for and is one.
+    pub plan: Option<Plan>,
 }
 
 /// Why a tree could not be evaluated.
@@ -168,6 +172,10 @@ pub fn evaluate(request: &Request<'_>, rows: &mut dyn RowWriter) -> Result<Evalu
     let mut collector = Collector::new(rows, &cases, request.products.frames, request.index.on_duplicate);
     collector.duplicates_dropped = index.duplicates_dropped();
     collector.warnings.extend(index.warnings().iter().cloned());
+    let plan = match (request.runs, request.products.plan_bytes) {
+        (RunsSource::Tree(root), Some(limit)) => collector.read_plan(root, limit),
+        _ => None,
+    };
     let total = index.slots().len();
     let shown = |path: &str| index.shown_path_below(path);
     let projector = Projector::new(request, &cases, &shown)?;
@@ -189,6 +197,7 @@ pub fn evaluate(request: &Request<'_>, rows: &mut dyn RowWriter) -> Result<Evalu
     Ok(Evaluated {
         judge_tasks: projector.tasks.map(|scratch| JudgeTasks::new(scratch, tasks)),
         grading_files: projector.grading_files.map(|scratch| GradingFiles::new(scratch, grading_files)),
+        plan,
         ..evaluated
     })
 }
@@ -333,6 +342,22 @@ impl<'a> Collector<'a> {
         self.duplicates_are_neighbours = true;
     }
 
+    /// The plan in the folder of the runs. One that cannot be read is named, and counts as none.
+    fn read_plan(&mut self, root: &Path, limit: u64) -> Option<Plan> {
+        match Plan::of_tree(root, limit)? {
+            Ok((plan, digest)) => {
+                self.digest.extend([(plan::FILE_NAME.to_owned(), digest)]);
+                Some(plan)
+            }
+            Err(error) => {
+                let message = format!("{error}; what was planned is not known");
+                let path = plan::FILE_NAME.to_owned();
+                self.warnings.push(RunWarning { code: WarningCode::PlanUnreadable, path, message });
+                None
+            }
+        }
+    }
+
     /// What came of all runs, the places of their tasks and of their files for run directories.
     #[expect(clippy::type_complexity, reason = "two lists that belong to temporary files of the caller")]
     pub(super) fn finish(mut self) -> Result<(Evaluated, Vec<Range<u64>>, Vec<(String, Range<u64>)>), EvaluationError> {
@@ -348,6 +373,7 @@ impl<'a> Collector<'a> {
             runs_sha256: self.digest.finish(),
             duplicates_dropped: self.duplicates_dropped,
             stored: self.stored.map(|stored| stored.tree),
+            plan: None,
         };
         Ok((evaluated, self.tasks, self.grading_files))
     }

@@ -6,10 +6,11 @@ use std::path::Path;
 use super::workspace::{TreeCases, cases_of_tree};
 use crate::analyze::Analysis;
 use crate::analyze::benchmark_file::CheckedBenchmark;
+use crate::analyze::missingness::PlanOfSuite;
 use crate::analyze::table::Baseline;
 use crate::grade::stored::StoredTree;
-use crate::runs::LayoutError;
 use crate::runs::workspace::{Workspace, WorkspaceOptions};
+use crate::runs::{LayoutError, Plan};
 use crate::suite::{Dialect, Split, Suite};
 
 /// What is graded.
@@ -41,6 +42,11 @@ impl Input {
         match self {
             Self::Runs(suite) | Self::Workspace { suite, .. } => suite,
         }
+    }
+
+    /// A plan, held against the suite.
+    pub fn held_against(&self, plan: Plan) -> PlanOfSuite {
+        PlanOfSuite { same_suite: self.has_suite_file().then(|| plan.suite_sha256 == self.suite().digest), plan }
     }
 
     /// What the skill's arm is compared with: an earlier version of the skill only in a workspace without any other

@@ -6,6 +6,7 @@
 pub mod doctor;
 mod evaluate;
 mod forge;
+mod history;
 mod input;
 mod inventory;
 mod products;
@@ -14,11 +15,13 @@ mod shell;
 mod sides;
 #[cfg(test)]
 mod tests;
+pub mod verify;
 mod warnings;
 mod workspace;
 
 pub use evaluate::{Evaluated, EvaluationError, FrameChoice, Products, Request, RunsSource, evaluate};
 pub use forge::{ForgeError, ForgeReading, number_of, read_forge};
+pub use history::{History, HistoryError, ReadHistory};
 pub use input::{Input, skill_name, workspace_cases};
 pub use products::{GradingFiles, GradingFilesWritten, JudgeTasks};
 pub use sides::{GradedSide, SIDE_PRODUCTS, SideRequest, graded_side};

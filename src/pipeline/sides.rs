@@ -92,8 +92,13 @@ pub fn graded_side(
 }
 
 /// What is made beside the rows: the flags of the cases come from the frame of runs.
-pub const SIDE_PRODUCTS: Products =
-    Products { frames: FrameChoice::Runs, rows: RowDetail::Full, judge_tasks: false, grading_files: false };
+pub const SIDE_PRODUCTS: Products = Products {
+    frames: FrameChoice::Runs,
+    rows: RowDetail::Full,
+    judge_tasks: false,
+    grading_files: false,
+    plan_bytes: None,
+};
 
 /// The conditions under which a tree was graded, as a report of it would state them.
 fn conditions(

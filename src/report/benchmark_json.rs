@@ -4,36 +4,24 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 use skill_lift_stats::describe;
 use skill_lift_stats::rational;
 
-use super::compat::{Pairing, Significance, significance};
+use super::cost_json::CostBlock;
 use super::ordered::Ordered;
+use super::paired_json::{model_analysis, paired_summary};
 use super::spool::RowSpool;
 use super::stored_json::{StoredBlock, StoredSource};
-use super::{flags_json, inference_json, oracles_json, reliability_json, slices_json};
+use super::telemetry_json::UsageMembers;
+use super::{endings_json, flags_json, inference_json, oracles_json, reliability_json, slices_json, trajectory_json};
 use crate::analyze::Analysis;
-use crate::analyze::lift::{PairedBlock, PairedSummary};
-use crate::analyze::pairing::{Diagnostics, RoundedMeans, UnitMeans};
-use crate::analyze::table::{Baseline, RunTable, WITH_SKILL};
+use crate::analyze::table::{Baseline, WITH_SKILL};
 use crate::analyze::variants::VariantSummary;
 use crate::json::write::{new_line, pretty};
+use crate::judge::JudgeSpend;
 
 /// Blocks of version 0.6 of the report format that this version does not write yet.
-const BLOCKS_MISSING: &[&str] = &[
-    "summary.*.elapsed_ms",
-    "summary.*.total_tokens",
-    "summary.*.command_count",
-    "summary.*.cost_usd_total",
-    "summary.*.cost_usd_total_aggregate",
-    "summary.*.cost_usd",
-    "summary.*.telemetry_availability",
-    "summary.*.median_elapsed_ms",
-    "summary.*.median_total_tokens",
-    "ablation_regressions",
-    "cost_summary",
-];
+const BLOCKS_MISSING: &[&str] = &["ablation_regressions"];
 
 /// What stands at the top of a report.
 #[derive(Debug, Clone)]
@@ -112,7 +100,7 @@ fn stats(values: &[f64]) -> Stats {
 }
 
 #[derive(Serialize)]
-struct VariantBlock {
+pub(super) struct VariantBlock<'a> {
     cases: usize,
     runs: usize,
     missing_outputs: usize,
@@ -125,211 +113,40 @@ struct VariantBlock {
     combined_pass_rate: Stats,
     process_pass_rate: Stats,
     efficiency_pass_rate: Stats,
+    #[serde(flatten)]
+    usage: UsageMembers<'a>,
 }
 
-fn variant_blocks(summaries: &[VariantSummary]) -> Ordered<VariantBlock> {
-    let block = |summary: &VariantSummary| VariantBlock {
-        cases: summary.cases,
-        runs: summary.runs,
-        missing_outputs: summary.missing_outputs,
-        execution_errors: summary.execution_errors,
-        mean_objective_pass_rate: describe::mean(&summary.objective),
-        mean_combined_pass_rate: describe::mean(&summary.combined),
-        mean_process_pass_rate: describe::mean(&summary.process),
-        mean_efficiency_pass_rate: describe::mean(&summary.efficiency),
-        objective_pass_rate: stats(&summary.objective),
-        combined_pass_rate: stats(&summary.combined),
-        process_pass_rate: stats(&summary.process),
-        efficiency_pass_rate: stats(&summary.efficiency),
+pub(super) fn variant_blocks(summaries: &[VariantSummary]) -> Ordered<VariantBlock<'_>> {
+    let block = |summary| -> VariantBlock<'_> {
+        let summary: &VariantSummary = summary;
+        VariantBlock {
+            cases: summary.cases,
+            runs: summary.runs,
+            missing_outputs: summary.missing_outputs,
+            execution_errors: summary.execution_errors,
+            mean_objective_pass_rate: describe::mean(&summary.objective),
+            mean_combined_pass_rate: describe::mean(&summary.combined),
+            mean_process_pass_rate: describe::mean(&summary.process),
+            mean_efficiency_pass_rate: describe::mean(&summary.efficiency),
+            objective_pass_rate: stats(&summary.objective),
+            combined_pass_rate: stats(&summary.combined),
+            process_pass_rate: stats(&summary.process),
+            efficiency_pass_rate: stats(&summary.efficiency),
+            usage: UsageMembers(&summary.usage),
+        }
     };
     Ordered(summaries.iter().map(|summary| (summary.variant.clone(), block(summary))).collect())
 }
 
-struct NegativeCase {
-    baseline: Baseline,
-    case_id: String,
-    rates: RoundedMeans,
-    model: Option<String>,
-}
-
-impl Serialize for NegativeCase {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("case_id", &self.case_id)?;
-        map.serialize_entry("with_skill", &self.rates.with_skill)?;
-        map.serialize_entry(self.baseline.variant(), &self.rates.without_skill)?;
-        map.serialize_entry("delta", &(self.rates.with_skill - self.rates.without_skill))?;
-        if let Some(model) = &self.model {
-            map.serialize_entry("model", model)?;
-        }
-        map.end()
-    }
-}
-
-struct Graded {
-    baseline: Baseline,
-    with_skill: Option<f64>,
-    without_skill: Option<f64>,
-    delta: Option<f64>,
-    significance: Significance,
-}
-
-impl Serialize for Graded {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("with_skill_mean_score", &self.with_skill)?;
-        map.serialize_entry(&format!("{}_mean_score", self.baseline.variant()), &self.without_skill)?;
-        map.serialize_entry("delta", &self.delta)?;
-        map.serialize_entry("significance", &self.significance)?;
-        map.end()
-    }
-}
-
-/// One contrast; the keys of its baseline begin with the name of the baseline's arm.
-struct PairedBlockJson<'a> {
-    baseline: Baseline,
-    with_skill: Option<f64>,
-    without_skill: Option<f64>,
-    absolute_delta: Option<f64>,
-    normalized_gain: Option<f64>,
-    significance: Significance,
-    negative_delta_cases: Vec<NegativeCase>,
-    pairing: Option<Pairing<'a>>,
-    graded: Option<Graded>,
-    by_model: Option<Ordered<PairedBlockJson<'a>>>,
-}
-
-impl Serialize for PairedBlockJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("with_skill_objective_pass_rate", &self.with_skill)?;
-        map.serialize_entry(&format!("{}_objective_pass_rate", self.baseline.variant()), &self.without_skill)?;
-        map.serialize_entry("absolute_delta", &self.absolute_delta)?;
-        map.serialize_entry("normalized_gain", &self.normalized_gain)?;
-        map.serialize_entry("significance", &self.significance)?;
-        map.serialize_entry("negative_delta_cases", &self.negative_delta_cases)?;
-        if let Some(pairing) = &self.pairing {
-            map.serialize_entry("pairing", pairing)?;
-        }
-        if let Some(graded) = &self.graded {
-            map.serialize_entry("graded", graded)?;
-        }
-        if let Some(by_model) = &self.by_model {
-            map.serialize_entry("by_model", by_model)?;
-        }
-        map.end()
-    }
-}
-
-fn paired_block<'a>(
-    table: &RunTable,
-    baseline: Baseline,
-    block: &PairedBlock,
-    with_model: bool,
-) -> PairedBlockJson<'a> {
-    let negative = |unit: &UnitMeans| NegativeCase {
-        baseline,
-        case_id: table.case_id(unit.case).to_owned(),
-        rates: unit.rounded,
-        model: if with_model { table.model(unit.model).map(str::to_owned) } else { None },
-    };
-    PairedBlockJson {
-        baseline,
-        with_skill: block.with_skill,
-        without_skill: block.without_skill,
-        absolute_delta: block.delta(),
-        normalized_gain: block.normalized_gain(),
-        significance: significance(&block.significance),
-        negative_delta_cases: block
-            .units
-            .iter()
-            .filter(|unit| unit.with_skill < unit.without_skill)
-            .map(negative)
-            .collect(),
-        pairing: None,
-        graded: None,
-        by_model: None,
-    }
-}
-
-fn paired_summary<'a>(
-    table: &RunTable,
-    baseline: Baseline,
-    summary: &PairedSummary,
-    diagnostics: &'a Diagnostics,
-) -> PairedBlockJson<'a> {
-    let mut block = paired_block(table, baseline, &summary.overall, true);
-    block.pairing = Some(diagnostics.into());
-    let four = |value: Option<f64>| value.map(|value| rational::round_f64_half_even(value, 4));
-    block.graded = summary.graded.as_ref().map(|graded| Graded {
-        baseline,
-        with_skill: four(graded.with_skill),
-        without_skill: four(graded.without_skill),
-        delta: four(graded.mean_delta),
-        significance: significance(&graded.significance),
-    });
-    if !summary.by_model.is_empty() {
-        let blocks = summary.by_model.iter();
-        block.by_model = Some(Ordered(
-            blocks.map(|(name, block)| (name.clone(), paired_block(table, baseline, block, false))).collect(),
-        ));
-    }
-    block
-}
-
-#[derive(Serialize)]
-struct RankedModel {
-    model: String,
-    lift: Option<f64>,
-    with_skill: Option<f64>,
-    without_skill: Option<f64>,
-    significant_at_0_05: bool,
-}
-
-#[derive(Serialize)]
-struct ModelAnalysis {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ranking: Option<Vec<RankedModel>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lift_losers: Option<Vec<String>>,
-}
-
-fn model_analysis(summary: &PairedSummary) -> ModelAnalysis {
-    if summary.by_model.is_empty() {
-        return ModelAnalysis { ranking: None, lift_losers: None };
-    }
-    let mut ranked: Vec<(&String, &PairedBlock, Option<f64>)> =
-        summary.by_model.iter().map(|(model, block)| (model, block, block.delta())).collect();
-    // the largest lift first, models without one last, then by name
-    let rank = |lift: &Option<f64>| lift.unwrap_or(f64::NEG_INFINITY);
-    ranked.sort_by(|(a, _, x), (b, _, y)| rank(y).total_cmp(&rank(x)).then_with(|| a.cmp(b)));
-    let lifts = summary.overall.delta().is_some_and(|delta| delta > 0.0);
-    let losers = ranked.iter().filter(|(_, _, lift)| lifts && lift.is_some_and(|lift| lift <= 0.0));
-    ModelAnalysis {
-        lift_losers: Some(losers.map(|(model, ..)| (*model).clone()).collect()),
-        ranking: Some(
-            ranked
-                .iter()
-                .map(|(model, block, lift)| RankedModel {
-                    model: (*model).clone(),
-                    lift: *lift,
-                    with_skill: block.with_skill,
-                    without_skill: block.without_skill,
-                    significant_at_0_05: significance(&block.significance).significant_at_0_05,
-                })
-                .collect(),
-        ),
-    }
-}
-
 /// Writes members of an object one after the other.
-struct Members<'w, W> {
+pub(super) struct Members<'w, W> {
     writer: &'w mut W,
     first: bool,
 }
 
 impl<'w, W: Write> Members<'w, W> {
-    fn open(writer: &'w mut W) -> io::Result<Self> {
+    pub(super) fn open(writer: &'w mut W) -> io::Result<Self> {
         writer.write_all(b"{")?;
         Ok(Self { writer, first: true })
     }
@@ -343,9 +160,33 @@ impl<'w, W: Write> Members<'w, W> {
         write!(self.writer, "\"{key}\": ")
     }
 
-    fn member<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> io::Result<()> {
+    pub(super) fn member<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> io::Result<()> {
         self.key(key)?;
         pretty(&mut *self.writer, value, 1)
+    }
+
+    /// A list of which every item writes itself, two levels deep.
+    pub(super) fn list<T>(
+        &mut self,
+        key: &str,
+        items: impl Iterator<Item = T>,
+        write: impl Fn(T, &mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.key(key)?;
+        self.writer.write_all(b"[")?;
+        let mut is_empty = true;
+        for item in items {
+            if !is_empty {
+                self.writer.write_all(b",")?;
+            }
+            is_empty = false;
+            new_line(self.writer, 2)?;
+            write(item, self.writer)?;
+        }
+        if !is_empty {
+            new_line(self.writer, 1)?;
+        }
+        self.writer.write_all(b"]")
     }
 
     fn rows(&mut self, spool: RowSpool) -> io::Result<()> {
@@ -353,10 +194,23 @@ impl<'w, W: Write> Members<'w, W> {
         spool.move_to(self.writer)
     }
 
-    fn close(self) -> io::Result<()> {
+    pub(super) fn close(self) -> io::Result<()> {
         self.writer.write_all(b"\n}\n")?;
         self.writer.flush()
     }
+}
+
+/// What a report is made of beside its rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Sources<'a> {
+    /// Its top.
+    pub head: &'a ReportHead,
+    /// Everything that was computed from the runs.
+    pub analysis: &'a Analysis,
+    /// What is known of a tree whose verdicts were stored.
+    pub stored: Option<StoredSource<'a>>,
+    /// What judging cost, if verdicts were given.
+    pub judge_spend: Option<&'a JudgeSpend>,
 }
 
 /// Writes `benchmark.json`: the keys of version 0.6 in its order as far as they are built, then `inference`, `tool`
@@ -366,12 +220,11 @@ impl<'w, W: Write> Members<'w, W> {
 /// Those of the writer and of the spool.
 pub fn write_benchmark(
     writer: &mut impl Write,
-    head: &ReportHead,
-    analysis: &Analysis,
+    sources: Sources<'_>,
     rows: RowSpool,
-    stored: Option<StoredSource<'_>>,
     provenance: &Provenance,
 ) -> io::Result<()> {
+    let Sources { head, analysis, stored, judge_spend } = sources;
     let diagnostics = analysis.pairing.diagnostics(|_| true);
     let minimum = skill_lift_stats::minimum_cases(analysis.inference.thresholds.alpha()).unwrap_or(usize::MAX);
     let by_model = analysis.by_model.iter().map(|(model, arms)| (model.clone(), variant_blocks(arms)));
@@ -386,23 +239,36 @@ pub fn write_benchmark(
     let table = &analysis.table;
     members.member("oracle_strength", &oracles_json::strength(table, &analysis.oracle_strength))?;
     members.member("qualitative_by_visibility", &oracles_json::by_visibility(&analysis.judged))?;
-    members.member("paired_summary", &paired_summary(table, table.baseline, &analysis.lift, &diagnostics))?;
+    let confidence = rational::to_f64(&(rational::rate(1, 1) - analysis.inference.thresholds.alpha()));
+    members
+        .member("paired_summary", &paired_summary(table, table.baseline, &analysis.lift, &diagnostics, confidence))?;
     if let Some(edit) = &analysis.edit {
         let diagnostics = edit.pairing.diagnostics(|_| true);
-        let summary = paired_summary(table, Baseline::OldSkill, &edit.summary, &diagnostics);
+        let summary = paired_summary(table, Baseline::OldSkill, &edit.summary, &diagnostics, confidence);
         members.member("paired_edit_summary", &summary)?;
     }
     members.member("reliability", &reliability_json::block(&analysis.reliability))?;
     members.member("model_analysis", &model_analysis(&analysis.lift))?;
     members.member("slice_summary", &slices_json::summary(table, &analysis.slices, analysis.lift.overall.delta()))?;
+    members.member("cost_summary", &CostBlock { cost: &analysis.cost, judge: judge_spend })?;
+    members.member("trajectory_diff", &trajectory_json::block(&analysis.trajectory, table.baseline))?;
+    members.member("run_endings", &endings_json::block(&analysis.endings))?;
     members.member("case_flags", &flags_json::block(&analysis.case_flags))?;
     members.rows(rows)?;
     if let Some(source) = stored {
         members.member("stored_verdicts", &StoredBlock::of(source, WITH_SKILL, table.baseline.variant()))?;
     }
     let blocked = analysis.inference_pairing().diagnostics(|_| true).blocked;
-    members
-        .member("inference", &inference_json::block(&analysis.inference, Some(&analysis.sanity), blocked, minimum))?;
+    members.member(
+        "inference",
+        &inference_json::block(
+            &analysis.inference,
+            Some(&analysis.sanity),
+            Some(&analysis.efficiency),
+            blocked,
+            minimum,
+        ),
+    )?;
     members.member("tool", &Tool { name: "skill-lift", version: provenance.tool_version, compat: "0.6" })?;
     members.member("provenance", provenance)?;
     members.close()

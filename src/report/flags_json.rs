@@ -31,7 +31,7 @@ struct FlagDetail<'a> {
     bound: Option<f64>,
 }
 
-fn flagged(case: &CaseFlags) -> FlaggedCase<'_> {
+pub(super) fn flagged(case: &CaseFlags) -> FlaggedCase<'_> {
     FlaggedCase {
         case_id: &case.case_id,
         flags: case.flags.iter().map(|raised| words::flag_text(&raised.flag)).collect(),

@@ -4,15 +4,18 @@ use serde::Serialize;
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::{SignFlip, Withheld};
 
+use super::efficiency_json::{CostPerRun, EfficiencyBlock, cost_per_run, efficiency};
+use super::missingness_json::{self, MissingnessBlock};
 use super::one_arm_json::{self, CriterionBlock};
 use super::slices_json::{self, SliceBlock};
 use super::words;
 use crate::analyze::inference::{CaseContrast, Contrast, Inference, ModelContrast, UnitRates};
 use crate::analyze::review::ReviewReason;
 use crate::analyze::sanity::{Sanity, SanityKind};
+use crate::analyze::telemetry::Efficiency;
 
 #[derive(Serialize)]
-pub(super) struct InferenceBlock {
+pub(super) struct InferenceBlock<'a> {
     schema_version: u32,
     alpha: f64,
     confidence: f64,
@@ -27,9 +30,15 @@ pub(super) struct InferenceBlock {
     #[serde(skip_serializing_if = "Option::is_none")]
     one_arm_criteria: Option<Vec<CriterionBlock>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    missingness: Option<MissingnessBlock>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     sanity: Option<SanityBlock>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    efficiency: Option<EfficiencyBlock<'a>>,
     multiplicity: Multiplicity,
     review_queue: Vec<ReviewItem>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_per_run: Option<CostPerRun>,
 }
 
 #[derive(Serialize)]
@@ -329,12 +338,13 @@ fn sanity_block(sanity: &Sanity) -> SanityBlock {
 }
 
 /// The block; `blocked` is the number of blocked pairs. Without `sanity` those checks were not made.
-pub(super) fn block(
+pub(super) fn block<'a>(
     inference: &Inference,
     sanity: Option<&Sanity>,
+    used: Option<&'a Efficiency>,
     blocked: usize,
     minimum_cases: usize,
-) -> InferenceBlock {
+) -> InferenceBlock<'a> {
     let alpha = rational::to_f64(inference.thresholds.alpha());
     let confidence = rational::to_f64(&(rational::rate(1, 1) - inference.thresholds.alpha()));
     let overall = &inference.overall;
@@ -393,7 +403,9 @@ pub(super) fn block(
             .as_ref()
             .map(|slices| slices_json::contrasts(&slices.slices, overall.unit, confidence)),
         one_arm_criteria: inference.one_arm.as_ref().map(|criteria| one_arm_json::block(criteria)),
+        missingness: inference.missingness.as_ref().map(missingness_json::block),
         sanity: sanity.map(sanity_block),
+        efficiency: used.map(efficiency),
         multiplicity: Multiplicity {
             models: Family { method: "holm", tests, untested: inference.by_model.len() - tests },
             cases: Family {
@@ -420,5 +432,6 @@ pub(super) fn block(
                 rank: item.reasons.first().map_or(0, |reason: &ReviewReason| reason.rank()),
             })
             .collect(),
+        cost_per_run: used.map(cost_per_run),
     }
 }

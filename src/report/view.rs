@@ -7,6 +7,7 @@ use skill_lift_stats::interval::PaddedT;
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::verdict::VerdictCode;
 
+use super::cost_line::cost_line;
 use super::numbers;
 use super::words::{self, Headline, Tone};
 use crate::analyze::Analysis;
@@ -121,6 +122,9 @@ impl SummaryView {
             (Some(x), Some(y)) => x.cmp(&y).then(a.position.cmp(&b.position)),
         });
         let mut paragraphs = vec![("Sure?", sure(inference))];
+        if let Some(cost) = cost_line(&analysis.efficiency) {
+            paragraphs.push(("Cost", cost));
+        }
         if let Some(eyes) = eyes_line(inference) {
             paragraphs.push(("Eyes", eyes));
         }

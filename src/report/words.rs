@@ -30,6 +30,8 @@ pub fn blocked_reason(code: &str) -> String {
         "missing_objective_pass_rate" => "nothing could be graded".to_owned(),
         "invalid_run_number" => "the run number is not positive".to_owned(),
         "effort_mismatch" => "the arms ran with different effort".to_owned(),
+        "missing_trace_evidence" => "what the agent did in a run is not known".to_owned(),
+        "incomplete_trace_evidence" => "the trace of a run is not complete".to_owned(),
         "missing_old_skill" => "the run with the old skill is missing".to_owned(),
         "asymmetric_evidence" => "a check had its evidence in one arm only".to_owned(),
         "no_shared_criteria" => "only one arm can satisfy the checks".to_owned(),
@@ -244,7 +246,7 @@ pub fn odds_text(p: f64) -> String {
     }
 }
 
-/// The verdict in one sentence, for `verdict.text`.
+/// The verdict in one sentence, for `verdict.text`. Says so when the missing runs could turn it round.
 pub fn verdict_text(inference: &Inference, blocked: usize, minimum_cases: usize) -> String {
     let contrast = &inference.overall;
     let verdict = &contrast.verdict;
@@ -256,6 +258,11 @@ pub fn verdict_text(inference: &Inference, blocked: usize, minimum_cases: usize)
     let limits = contrast.interval.as_ref().map(|i| numbers::interval(i.lower, i.upper)).unwrap_or_default();
     let min_lift = numbers::size_in_points(min_lift(inference));
     let interval_name = interval_name(inference);
+    let is_reversible = inference.missingness.as_ref().is_some_and(|missing| missing.bounds.could_reverse());
+    let reversal = if is_reversible { ", and the missing runs could reverse it" } else { "" };
+    // a verdict that says nothing of the direction has nothing to reverse: the lift that was seen has
+    let moved = contrast.test.direction != skill_lift_stats::Direction::Neither;
+    let seen = if is_reversible && moved { format!(" The lift seen is {estimate}{reversal}.") } else { String::new() };
     match verdict.code {
         VerdictCode::NothingPaired => {
             format!("Nothing to compare: {} blocked.", numbers::counted(blocked, "pair is", "pairs are"))
@@ -264,31 +271,34 @@ pub fn verdict_text(inference: &Inference, blocked: usize, minimum_cases: usize)
             let side = if verdict.code == VerdictCode::Helps { "better" } else { "worse" };
             format!(
                 "The skill changes results, on balance for the {side} ({p_shown}), but {k} do not fix the average: \
-                 between {limits}."
+                 between {limits}{reversal}."
             )
         }
         VerdictCode::Helps | VerdictCode::Harms if verdict.negligible => {
             let what = if verdict.code == VerdictCode::Helps { "gain" } else { "loss" };
             format!(
-                "A small but real {what}: {estimate} ({limits}, {interval_name}), below the {min_lift} that matters."
+                "A small but real {what}: {estimate} ({limits}, {interval_name}), below the {min_lift} that \
+                 matters{reversal}."
             )
         }
         VerdictCode::Helps | VerdictCode::Harms => {
             let what =
                 if verdict.code == VerdictCode::Helps { "The skill helps" } else { "The skill makes results worse" };
             let odds = odds_text(p);
-            format!("{what}: {estimate} ({limits}, {interval_name}) over {k}; {p_shown}. {odds}").trim_end().to_owned()
+            let text = format!("{what}: {estimate} ({limits}, {interval_name}) over {k}; {p_shown}{reversal}. {odds}");
+            text.trim_end().to_owned()
         }
         VerdictCode::NoEvidence => {
-            format!("No lift that matters: any average effect is between {limits}, inside ±{min_lift}.")
+            format!("No lift that matters: any average effect is between {limits}, inside ±{min_lift}{reversal}.")
         }
         VerdictCode::TooFewCases if verdict.reasons.contains(&TooFewReason::Structural) => format!(
-            "Too few cases to tell: with {k} no result could reach p ≤ {alpha_value}; at least {minimum_cases} are needed."
+            "Too few cases to tell: with {k} no result could reach p ≤ {alpha_value}; at least {minimum_cases} are \
+             needed.{seen}"
         ),
         VerdictCode::TooFewCases if verdict.reasons.contains(&TooFewReason::FewCasesMoved) => {
-            format!("Too few cases to tell: only {} of {k} changed.", contrast.test.moved)
+            format!("Too few cases to tell: only {} of {k} changed.{seen}", contrast.test.moved)
         }
-        VerdictCode::TooFewCases => format!("Too few cases to tell: the lift could be anything from {limits}."),
+        VerdictCode::TooFewCases => format!("Too few cases to tell: the lift could be anything from {limits}.{seen}"),
     }
 }
 

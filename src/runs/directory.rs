@@ -233,6 +233,11 @@ impl RunDirectory {
         }
     }
 
+    /// Whether the run directory itself holds a regular file of this name, or a link to one inside the run.
+    pub(super) fn has_entry(&self, name: &str) -> bool {
+        self.listing().and_then(|listing| listing.get(name)).is_some_and(|entry| entry.kind == EntryKind::File)
+    }
+
     /// Whether a regular file exists inside the run, links resolved.
     pub fn has_file(&mut self, path: &str) -> Result<bool, FileProblem> {
         match self.locate(path) {

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use skill_lift_text::python;
 
 use super::directory::FileProblem;
+use super::telemetry::UsageCounts;
 use crate::json::{self, Item, JsonErrorKind, Node, Tape};
 
 /// Name of the file.
@@ -192,6 +193,8 @@ pub struct Event {
     pub text: Box<str>,
     /// The summary of what was asked for.
     pub input: Box<str>,
+    /// The command line of a command that has no summary.
+    pub command: Box<str>,
     /// The start of what came back.
     pub output: Box<str>,
     /// A file that the event is about.
@@ -206,6 +209,11 @@ impl Event {
         self.status == EventStatus::Completed
     }
 
+    /// What a command is shown as: the first of its summary, its command line and its name that is not empty.
+    pub fn shown_command(&self) -> &str {
+        [&self.input, &self.command, &self.name].into_iter().find(|text| !text.is_empty()).map_or("", |text| text)
+    }
+
     fn read(item: Item<'_, '_>, first_version: bool) -> Self {
         match item.get("type").and_then(Item::as_str).and_then(|word| EventKind::from_wire_name(&word)) {
             Some(kind) => Self::read_normalised(kind, item, first_version),
@@ -216,12 +224,16 @@ impl Event {
     fn read_normalised(kind: EventKind, item: Item<'_, '_>, first_version: bool) -> Self {
         let string = |key: &str| item.get(key).and_then(Item::as_str).unwrap_or_default();
         let output = item.get("output_summary").map(words).unwrap_or_default();
+        let input = item.get("input_summary").map(words).unwrap_or_default();
+        let is_bare = kind == EventKind::Command && input.is_empty();
+        let mut lines = ["command", "cmd"].into_iter().filter(|_| is_bare).filter_map(|key| item.get(key)).map(words);
         Self {
             kind,
             status: EventStatus::read(item.get("status").into(), kind.wire_name(), first_version),
             name: string("name").into(),
             text: command_text(item).into(),
-            input: item.get("input_summary").map(words).unwrap_or_default().into(),
+            input: input.into(),
+            command: lines.find(|line| !line.is_empty()).unwrap_or_default().into(),
             output: first_characters(&output, OUTPUT_CHARACTERS).into(),
             path: string("path").into(),
             exit_code: item.get("exit_code").and_then(Item::as_number).and_then(|number| number.as_i64()),
@@ -264,6 +276,9 @@ pub struct EventLog {
     /// The events in order, without those that show nothing ([`EventKind::Event`]): a file of millions of empty objects
     /// must not become millions of events.
     pub events: Vec<Event>,
+    /// What the first answer of the model used, where an event says it: its input is what the agent asked with before it
+    /// did anything.
+    pub first_usage: Option<UsageCounts>,
 }
 
 impl EventLog {
@@ -336,11 +351,20 @@ pub(super) fn read(contents: Result<Rc<Vec<u8>>, FileProblem>) -> Events {
     let version = root.get("schema_version").and_then(Item::as_number);
     let first_version = version.is_some_and(|version| version.as_f64() == 1.0);
     let source = root.get("source").and_then(Item::as_str).unwrap_or_default();
+    let mut items = list.items().into_iter().flatten();
     let events = list.items().into_iter().flatten().map(|item| Event::read(item, first_version));
     Ok(EventLog {
+        first_usage: items.find_map(usage_of_answer),
         source: python::casefold(&source).into_owned(),
         events: events.filter(|event| event.kind != EventKind::Event).collect(),
     })
+}
+
+/// What an answer of the model used. Events of the kind `metric` add up a whole run.
+fn usage_of_answer(item: Item<'_, '_>) -> Option<UsageCounts> {
+    let is_metric = item.get("type").and_then(Item::as_str).as_deref() == Some("metric");
+    let tokens = item.get("tokens").filter(|tokens| tokens.is_object() && !is_metric)?;
+    Some(UsageCounts::read(Some(tokens))).filter(|counts| counts.input.is_some())
 }
 
 #[cfg(test)]

@@ -191,7 +191,7 @@ impl RunIndex {
     }
 }
 
-fn check_root(root: &Path, warnings: &mut Vec<RunWarning>) -> Result<(), LayoutError> {
+pub(super) fn check_root(root: &Path, warnings: &mut Vec<RunWarning>) -> Result<(), LayoutError> {
     match fs::metadata(root) {
         Ok(data) if data.is_dir() => Ok(()),
         Ok(_) => Err(LayoutError::NotADirectory(root.display().to_string())),
@@ -204,7 +204,7 @@ fn check_root(root: &Path, warnings: &mut Vec<RunWarning>) -> Result<(), LayoutE
     }
 }
 
-fn name_unknown_cases(listing: &Listing, known: &[&str], warnings: &mut Vec<RunWarning>) {
+pub(super) fn name_unknown_cases(listing: &Listing, known: &[&str], warnings: &mut Vec<RunWarning>) {
     let known: HashSet<&str> = known.iter().map(|id| id.split('/').next().unwrap_or(id)).collect();
     for entry in listing.entries().iter().filter(|entry| entry.kind == EntryKind::Directory) {
         if !known.contains(entry.name.as_str()) && !entry.name.starts_with('.') {
@@ -217,7 +217,7 @@ fn name_unknown_cases(listing: &Listing, known: &[&str], warnings: &mut Vec<RunW
     }
 }
 
-fn refused_link(path: String) -> RunWarning {
+pub(super) fn refused_link(path: String) -> RunWarning {
     let message = "link leads out of the runs directory; it is not followed".to_owned();
     RunWarning { code: WarningCode::LinkRefused, path, message }
 }
@@ -248,22 +248,22 @@ pub fn shown_path(path: &Path) -> String {
     if shown.as_os_str().is_empty() { ".".to_owned() } else { shown.display().to_string() }
 }
 
-struct Reader<'a> {
-    root: &'a Path,
-    variants: &'a [String],
-    options: IndexOptions,
+pub(super) struct Reader<'a> {
+    pub(super) root: &'a Path,
+    pub(super) variants: &'a [String],
+    pub(super) options: IndexOptions,
 }
 
 #[derive(Default)]
-struct CaseReading {
-    slots: Vec<RunSlot>,
-    warnings: Vec<RunWarning>,
-    errors: Vec<LayoutError>,
+pub(super) struct CaseReading {
+    pub(super) slots: Vec<RunSlot>,
+    pub(super) warnings: Vec<RunWarning>,
+    pub(super) errors: Vec<LayoutError>,
     duplicates_dropped: usize,
 }
 
 impl Reader<'_> {
-    fn list(&self, path: &str) -> Result<Option<Listing>, LayoutError> {
+    pub(super) fn list(&self, path: &str) -> Result<Option<Listing>, LayoutError> {
         let root = || fs::canonicalize(self.root);
         Listing::read(&self.root.join(path), &root, self.options.limits.directory_entries)
             .map_err(|error| listing_error(path, error))
@@ -323,14 +323,20 @@ impl Reader<'_> {
             Some(entry) if entry.kind == EntryKind::Directory => self.list(&place.path)?,
             _ => None,
         };
+        self.fill_listed(place, listing, reading);
+        Ok(())
+    }
+
+    /// Adds the runs of an arm, or the place of a missing one where there is no listing.
+    pub(super) fn fill_listed(&self, place: Place, listing: Option<Listing>, reading: &mut CaseReading) {
         let Some(listing) = listing else {
             reading.slots.push(place.slot(1, None, None));
-            return Ok(());
+            return;
         };
         let runs = self.repetitions(&place.path, &listing, reading);
         if runs.is_empty() {
             reading.slots.push(place.slot(1, None, Some(listing)));
-            return Ok(());
+            return;
         }
         if listing.entries().iter().any(|entry| is_output(&entry.name)) {
             let message = "an answer beside run-* folders; the folders are read, the answer is not".to_owned();
@@ -339,7 +345,6 @@ impl Reader<'_> {
         for (number, name) in runs {
             reading.slots.push(place.slot(number, Some(&name), None));
         }
-        Ok(())
     }
 
     /// The repetitions of an arm, ascending by number.
@@ -411,11 +416,11 @@ impl Reader<'_> {
     }
 }
 
-struct Place {
-    case: usize,
-    variant: usize,
-    model: Option<String>,
-    path: String,
+pub(super) struct Place {
+    pub(super) case: usize,
+    pub(super) variant: usize,
+    pub(super) model: Option<String>,
+    pub(super) path: String,
 }
 
 impl Place {

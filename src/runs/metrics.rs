@@ -75,6 +75,8 @@ pub struct Metrics {
     pub command_count: Option<f64>,
     /// The longest run of one command.
     pub repeated_command_max: Option<f64>,
+    /// Whether the run says that its trace is not complete.
+    pub trace_incomplete: bool,
 }
 
 impl Metrics {
@@ -105,6 +107,7 @@ impl Metrics {
             elapsed_seconds,
             command_count: number(Signal::Commands, &["commands", "command_count"]),
             repeated_command_max: number(Signal::RepeatedCommandMax, &["repeated_command_max"]),
+            trace_incomplete: merged.get("trace_observation_complete").and_then(Item::as_bool) == Some(false),
         }
     }
 

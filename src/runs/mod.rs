@@ -5,9 +5,11 @@
 //! reads and never follows a link out of the run. Knows nothing of assertions; holds one run's bytes at a time.
 
 mod artifact_set;
+pub mod billing;
 pub mod claims;
 pub mod configuration;
 pub mod directory;
+pub mod ending;
 pub mod events;
 pub mod evidence;
 pub mod forge;
@@ -16,23 +18,29 @@ mod layout_error;
 pub mod limits;
 mod listing;
 pub mod metrics;
-mod named_file;
+pub(crate) mod named_file;
 mod natural;
-mod output;
+pub(crate) mod output;
+pub mod plan;
 pub mod sidecar;
 pub mod skill_eval;
+pub mod telemetry;
 pub mod warning;
 pub mod workspace;
 
 pub use configuration::{Configuration, Role, control_among};
 pub use directory::{FileProblem, RunDirectory};
+pub use ending::{Ending, ServedModel, StopClass};
 pub use events::{Event, EventKind, EventLog, EventStatus, Events, EventsProblem};
 pub use evidence::{RunEvidence, TurnEvidence};
 pub use index::{AnswerRule, IndexOptions, OnDuplicate, RunIndex, RunSlot};
 pub use layout_error::LayoutError;
 pub use limits::Limits;
 pub use metrics::{Metrics, Signal};
+pub use named_file::{NamedFileProblem, read_named};
 pub use natural::natural_order;
 pub use output::{Output, OutputPlace};
+pub use plan::{Plan, PlanError, PlannedRun};
 pub use sidecar::{Execution, Sidecars};
+pub use telemetry::{RunTelemetry, TelemetryCoverage, UsedByRun};
 pub use warning::{RunWarning, WarningCode};

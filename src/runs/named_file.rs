@@ -1,4 +1,4 @@
-//! A file that the user named, which may be anything.
+//! A file at a place that is known beforehand, which may be anything.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,6 +12,12 @@ use super::limits::describe_bytes;
 /// Why a file was not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NamedFileProblem {
+    /// There is none.
+    #[error("no such file or directory")]
+    Missing,
+    /// A link, where links are not followed.
+    #[error("a link, which is not followed")]
+    Link,
     /// A folder, a pipe or a device.
     #[error("not a regular file")]
     NotAFile,
@@ -28,10 +34,27 @@ pub enum NamedFileProblem {
 /// # Errors
 /// When it is not there, is not a regular file, or has more bytes, also when it grows meanwhile.
 pub fn read_named(path: &Path, limit: u64) -> Result<Vec<u8>, NamedFileProblem> {
+    read(path, limit, OFlags::empty())
+}
+
+/// As [`read_named`], for a file that nobody named: a link is refused, since it may lead out of the tree.
+///
+/// # Errors
+/// As [`read_named`], and for a link.
+pub(super) fn read_unlinked(path: &Path, limit: u64) -> Result<Vec<u8>, NamedFileProblem> {
+    read(path, limit, OFlags::NOFOLLOW)
+}
+
+fn read(path: &Path, limit: u64, more: OFlags) -> Result<Vec<u8>, NamedFileProblem> {
     let unreadable = |error: std::io::Error| NamedFileProblem::Unreadable(plain_message(&error));
     // a pipe must not wait for its writer
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty()).map_err(|error| unreadable(error.into()))?);
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | more;
+    let opened = rustix::fs::open(path, flags, Mode::empty()).map_err(|error| match error {
+        rustix::io::Errno::NOENT => NamedFileProblem::Missing,
+        rustix::io::Errno::LOOP if more.contains(OFlags::NOFOLLOW) => NamedFileProblem::Link,
+        error => unreadable(error.into()),
+    });
+    let file = File::from(opened?);
     if !file.metadata().map_err(unreadable)?.is_file() {
         return Err(NamedFileProblem::NotAFile);
     }

@@ -11,7 +11,7 @@ use super::listing::EntryKind;
 use super::warning::WarningCode;
 
 /// Names of the file that holds the answer, the first that is there counts.
-const NAMES: [&str; 6] = ["output.md", "output.txt", "response.md", "response.txt", "final.md", "final.txt"];
+pub(crate) const NAMES: [&str; 6] = ["output.md", "output.txt", "response.md", "response.txt", "final.md", "final.txt"];
 
 /// Folder whose text files are the answer when there is no file of that kind.
 const FOLDER: &str = "outputs";

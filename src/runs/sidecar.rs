@@ -11,11 +11,12 @@ use skill_lift_text::python;
 use super::directory::{FileProblem, RunDirectory};
 use super::limits::Limits;
 use super::metrics::{FILE_NAMES, Metrics};
+use super::telemetry::{RunTelemetry, TelemetryCoverage, UsedByRun};
 use super::warning::WarningCode;
 use crate::json::{self, Item, Member, Node, Span, Tape, Value, write};
 
 /// Names of the files, in the order in which the first one there becomes the row's metadata.
-const NAMES: [&str; 4] = ["metadata.json", "timing.json", "metrics.json", "outputs/metrics.json"];
+pub(crate) const NAMES: [&str; 4] = ["metadata.json", "timing.json", "metrics.json", "outputs/metrics.json"];
 
 /// How an answer starts when the runner wrote a failure instead of one.
 const FAILURE_MARKERS: [&str; 7] = [
@@ -158,9 +159,9 @@ impl Sidecars {
             };
             row.get_or_insert(this);
         }
-        let named = |name: &&str| objects.iter().find(|(known, _)| known == name).map(|(_, tape)| tape.root());
-        directory.know_metrics(Metrics::merge(&FILE_NAMES.iter().filter_map(named).collect::<Vec<_>>()));
-        ParsedSidecars { row: row.unwrap_or(RowMetadata::Empty), objects }
+        let parsed = ParsedSidecars { row: row.unwrap_or(RowMetadata::Empty), objects };
+        directory.know_metrics(Metrics::merge(&parsed.merged()));
+        parsed
     }
 }
 
@@ -178,6 +179,23 @@ impl ParsedSidecars<'_> {
             RowMetadata::Empty => Metadata::Empty,
             RowMetadata::Unreadable(why) => Metadata::Unreadable(why),
         }
+    }
+
+    /// The objects in the order in which a later one replaces what an earlier one says.
+    fn merged(&self) -> Vec<Item<'_, '_>> {
+        let named = |name: &&str| self.objects.iter().find(|(known, _)| known == name).map(|(_, tape)| tape.root());
+        FILE_NAMES.iter().filter_map(named).collect()
+    }
+
+    /// What the run used.
+    pub(super) fn used(&self) -> RunTelemetry {
+        RunTelemetry::read(&self.merged())
+    }
+
+    /// What the run used, and which kinds of telemetry it has.
+    pub fn used_by_run(&self, directory: &mut RunDirectory, events_bytes: u64) -> UsedByRun {
+        let coverage = TelemetryCoverage::read(&self.merged(), directory, events_bytes);
+        UsedByRun { telemetry: self.used(), coverage }
     }
 
     /// A non-empty string of the row's metadata.

@@ -71,6 +71,8 @@ pub enum WarningCode {
     BaselineContaminated,
     /// One of several iterations was read.
     OtherIterations,
+    /// The plan in the folder of the runs cannot be read.
+    PlanUnreadable,
 }
 
 impl WarningCode {
@@ -110,6 +112,7 @@ impl WarningCode {
             Self::PromptDiffers => "prompt_differs",
             Self::BaselineContaminated => "baseline_contaminated",
             Self::OtherIterations => "other_iterations",
+            Self::PlanUnreadable => "plan_unreadable",
         }
     }
 
@@ -125,6 +128,7 @@ impl WarningCode {
                 | Self::SeveralOutputFiles
                 | Self::LinkRefused
                 | Self::FolderPassedOver
+                | Self::PlanUnreadable
         )
     }
 }

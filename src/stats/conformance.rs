@@ -1,7 +1,9 @@
 //! Conformance vectors: values from independent implementations, each asserted, failures listed by id.
 
+mod companions;
 mod oracle;
 mod reference;
+mod sampled;
 
 use serde_json::Value;
 

@@ -11,19 +11,29 @@
 
 #![forbid(unsafe_code)]
 
+pub mod betting;
 pub mod binary_power;
 pub mod compat;
 pub mod describe;
+pub mod gain;
+pub mod hodges_lehmann;
 pub mod interval;
+pub mod inversion;
+pub mod missingness;
 pub mod multiplicity;
+pub mod noise_check;
 pub mod permutation;
 pub mod power;
 pub mod proportion;
+pub mod quantile;
+pub mod random_effects;
+pub mod ratio;
 pub mod rational;
 pub mod relabeling;
 pub mod reliability;
 pub mod sign_flip;
 pub mod special;
+pub mod variance;
 pub mod verdict;
 pub mod withheld;
 

@@ -10,7 +10,7 @@ pub enum Withheld {
     NoEligiblePairs,
     /// There are units, but fewer than the method can work with.
     TooFewUnits,
-    /// Every delta is the same, so the deltas carry no spread.
+    /// Every delta is the same, or in the same ratio to its cost, so there is no spread to judge by.
     ConstantDeltas,
     /// Every delta is zero.
     AllDeltasZero,

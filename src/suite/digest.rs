@@ -14,7 +14,7 @@ use super::files::{Found, safe_relative};
 use super::inputs::all_checks;
 use super::model::{Case, Split};
 use super::{Check, script};
-use crate::json::{Member, Node, Value};
+use crate::json::{Item, Member, Node, Value};
 
 /// A file or folder that should be part of the digest cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +53,36 @@ pub(super) fn compute(
     }
     canonical.raw("]}");
     Ok(format!("sha256:{}", canonical.finish()))
+}
+
+/// The digest of an object with these members in the canonical form: keys in order, no white space, numbers as Python
+/// writes them.
+pub fn canonical_json_sha256<'t, 'a>(members: impl IntoIterator<Item = (&'t str, Item<'t, 'a>)>) -> String
+where
+    'a: 't,
+{
+    let members: BTreeMap<&str, Item<'_, '_>> = members.into_iter().collect();
+    let mut canonical = Canonical::default();
+    canonical.raw("{");
+    for (index, (key, value)) in members.into_iter().enumerate() {
+        canonical.comma(index);
+        canonical.string(key);
+        canonical.raw(":");
+        match value.items() {
+            None => canonical.node(&value.to_node()),
+            // a list may be long: one item at a time becomes a tree
+            Some(items) => {
+                canonical.raw("[");
+                for (index, item) in items.enumerate() {
+                    canonical.comma(index);
+                    canonical.node(&item.to_node());
+                }
+                canonical.raw("]");
+            }
+        }
+    }
+    canonical.raw("}");
+    format!("sha256:{}", canonical.finish())
 }
 
 /// Every file that the cases refer to, as written.

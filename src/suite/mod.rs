@@ -37,6 +37,7 @@ mod words;
 
 pub use check::{Check, TextMatching};
 pub use diagnostic::{Diagnostic, Diagnostics, Level};
+pub use digest::canonical_json_sha256;
 pub use evals::{assertions_of, cut as shortened_text};
 pub use load::{LoadOptions, Loaded, load};
 pub use model::{

@@ -5,9 +5,11 @@ use std::fs;
 use crate::support::repository;
 
 /// The files whose enums give the codes their spelling.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 10] = [
+    "src/analyze/telemetry/compare.rs",
     "runner-shims/contract/src/reason.rs",
     "src/runs/warning.rs",
+    "src/runs/ending.rs",
     "src/grade/stored/facts.rs",
     "src/suite/one_arm.rs",
     "src/analyze/flags.rs",
@@ -21,11 +23,8 @@ const METRICS: [&str; 2] = ["objective_pass_rate", "graded_score"];
 
 fn codes(source: &str) -> Vec<&str> {
     let arms = source.lines().filter_map(|line| line.trim().strip_prefix("Self::")?.split_once(" => \""));
-    arms.filter_map(|(_, rest)| code(rest)).filter(|code| !METRICS.contains(code)).collect()
-}
-
-fn code(rest: &str) -> Option<&str> {
-    rest.strip_suffix("\",").or_else(|| rest.strip_suffix("\".to_owned(),"))
+    let codes = arms.filter_map(|(_, code)| code.strip_suffix("\",").or_else(|| code.strip_suffix("\".to_owned(),")));
+    codes.filter(|code| !METRICS.contains(code)).collect()
 }
 
 #[test]

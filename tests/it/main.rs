@@ -1,11 +1,13 @@
 //! What users see: one binary, a module for each command or journey.
 
+mod aggregate;
 mod bad_input;
 mod benchmark_blocks;
 mod claims;
 mod conformance_assertions;
 mod conformance_pairs;
 mod corpus;
+mod cost;
 mod demo;
 mod dependencies;
 mod diff;
@@ -19,13 +21,16 @@ mod generate;
 mod layouts;
 mod replay_grading;
 mod replay_reading;
+mod report_runs;
 mod skill_eval;
 mod skill_eval_arguments;
 mod skill_eval_odd;
 mod suites_of_others;
 mod summary;
 mod support;
+mod trend;
 mod verdicts_of_others;
+mod verify;
 mod what_is_compared;
 mod workspace_identity;
 mod workspaces;

@@ -7,8 +7,9 @@ pub mod artifact_commit;
 pub mod digest;
 pub mod reason;
 pub mod run_key;
+pub mod telemetry;
 pub mod write;
 
 pub use digest::{ContentDigest, TreeDigest};
-pub use reason::{BlockedReason, Metric, UnscoredReason};
+pub use reason::{BlockedReason, Metric, ReasonClass, UnscoredReason};
 pub use run_key::{Population, RunKey};

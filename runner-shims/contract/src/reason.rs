@@ -49,7 +49,73 @@ pub enum UnscoredReason {
     UnsupportedAssertion,
 }
 
+/// What kind of thing went wrong with a run that is not scored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ReasonClass {
+    /// Something is not there.
+    Absent,
+    /// The run was made and did not come to its end, or its files did not survive.
+    Infrastructure,
+    /// The answer could not be graded.
+    Grading,
+    /// The grader did not come to verdicts.
+    Grader,
+}
+
 impl UnscoredReason {
+    /// Every reason, in the order of reports.
+    pub const ALL: [Self; 20] = [
+        Self::MissingOutput,
+        Self::MissingRun,
+        Self::IncompleteArtifactSet,
+        Self::TimedOut,
+        Self::ExecutorError,
+        Self::RunnerError,
+        Self::MissingGrading,
+        Self::UnreadableGrading,
+        Self::MisfiledGrading,
+        Self::NoVerdicts,
+        Self::UnreadableVerdict,
+        Self::NoAssertions,
+        Self::GraderTimeout,
+        Self::GraderFailed,
+        Self::GraderUnparseable,
+        Self::GraderIncomplete,
+        Self::GraderConflict,
+        Self::IncompleteVerdicts,
+        Self::OutputTooLarge,
+        Self::UnsupportedAssertion,
+    ];
+
+    /// The reason with a code.
+    pub fn from_code(code: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.code() == code)
+    }
+
+    /// What kind of thing went wrong.
+    pub fn class(self) -> ReasonClass {
+        match self {
+            Self::MissingOutput | Self::MissingRun => ReasonClass::Absent,
+            Self::IncompleteArtifactSet | Self::TimedOut | Self::ExecutorError | Self::RunnerError => {
+                ReasonClass::Infrastructure
+            }
+            Self::MissingGrading
+            | Self::UnreadableGrading
+            | Self::MisfiledGrading
+            | Self::NoVerdicts
+            | Self::UnreadableVerdict
+            | Self::NoAssertions
+            | Self::OutputTooLarge
+            | Self::UnsupportedAssertion => ReasonClass::Grading,
+            Self::GraderTimeout
+            | Self::GraderFailed
+            | Self::GraderUnparseable
+            | Self::GraderIncomplete
+            | Self::GraderConflict
+            | Self::IncompleteVerdicts => ReasonClass::Grader,
+        }
+    }
+
     /// The code in files and reports.
     pub fn code(self) -> &'static str {
         match self {
@@ -124,6 +190,10 @@ pub enum BlockedReason {
     MissingMetric(Metric),
     /// The arms ran with different effort.
     EffortMismatch,
+    /// What the agent did in a run of the pair is not known. Only the comparison of trajectories leaves such a pair out.
+    MissingTraceEvidence,
+    /// A run of the pair says that its trace is not complete. Only the comparison of trajectories leaves such a pair out.
+    IncompleteTraceEvidence,
     /// A check had its evidence in one arm and not in the other. Only inference leaves such a pair out.
     AsymmetricEvidence,
     /// The run without the skill had it. Only inference leaves such a pair out.
@@ -143,6 +213,8 @@ impl BlockedReason {
             Self::UnscorableArm => "unscorable_arm".to_owned(),
             Self::MissingMetric(metric) => format!("missing_{}", metric.name()),
             Self::EffortMismatch => "effort_mismatch".to_owned(),
+            Self::MissingTraceEvidence => "missing_trace_evidence".to_owned(),
+            Self::IncompleteTraceEvidence => "incomplete_trace_evidence".to_owned(),
             Self::AsymmetricEvidence => "asymmetric_evidence".to_owned(),
             Self::BaselineContaminated => "baseline_contaminated".to_owned(),
             Self::AssertionCountDiffers => "assertion_count_differs".to_owned(),
@@ -159,5 +231,19 @@ impl BlockedReason {
                 | Self::AssertionCountDiffers
                 | Self::NoSharedCriteria
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_is_found_by_its_code() {
+        for reason in UnscoredReason::ALL {
+            assert_eq!(UnscoredReason::from_code(reason.code()), Some(reason));
+        }
+        assert!(UnscoredReason::ALL.is_sorted(), "the order of reports");
+        assert_eq!(UnscoredReason::from_code("timeout"), None);
     }
 }

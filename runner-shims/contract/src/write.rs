@@ -143,11 +143,28 @@ impl AtomicFile {
         Self { target: target.to_owned(), temporary, writer, write_back: None, waiting: 0 }
     }
 
-    /// Gives the file its name.
+    /// Gives the file its name. Whatever had the name is replaced.
     ///
     /// # Errors
     /// When the bytes cannot be flushed or the file cannot be renamed; nothing is left behind then.
-    pub fn commit(mut self) -> io::Result<()> {
+    pub fn commit(self) -> io::Result<()> {
+        self.finish(|temporary, target| fs::rename(temporary, target))
+    }
+
+    /// Gives the file its name only if nothing has it yet, also when another process wants the same name at this
+    /// moment.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] when the name is taken; otherwise as [`AtomicFile::commit`].
+    pub fn commit_new(self) -> io::Result<()> {
+        if self.temporary.is_none() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        self.finish(place_new)
+    }
+
+    /// Brings the bytes to the disk and has `place` give the file its name.
+    fn finish(mut self, place: impl FnOnce(&Path, &Path) -> io::Result<()>) -> io::Result<()> {
         let Some(writer) = self.writer.take() else {
             return Ok(());
         };
@@ -158,7 +175,7 @@ impl AtomicFile {
         };
         let written = file.and_then(|file| file.sync_all());
         let mut unfinished = unfinished();
-        let done = written.and_then(|()| unfinished.may_go_on()).and_then(|()| fs::rename(temporary, &self.target));
+        let done = written.and_then(|()| unfinished.may_go_on()).and_then(|()| place(temporary, &self.target));
         if done.is_err() {
             // the first error is the one to report
             let _ = fs::remove_file(temporary);
@@ -166,6 +183,21 @@ impl AtomicFile {
         unfinished.forget(temporary);
         done
     }
+}
+
+/// Gives a file another name that nothing has.
+fn place_new(temporary: &Path, target: &Path) -> io::Result<()> {
+    match fs::hard_link(temporary, target) {
+        // a second name that stays behind is harmless
+        Ok(()) => drop(fs::remove_file(temporary)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+        // not every file system has links: there the name is taken first, and what is behind it replaced
+        Err(_) => {
+            File::options().write(true).create_new(true).open(target)?;
+            fs::rename(temporary, target).inspect_err(|_| drop(fs::remove_file(target)))?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether something is no file, folder or link: a device, a pipe, a socket.
@@ -272,6 +304,26 @@ mod tests {
         assert!(file.write_back.is_some());
         file.commit().unwrap();
         assert_eq!(fs::metadata(&target).unwrap().len(), (2 * WRITE_BACK_BYTES + block.len()) as u64);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_new_name_is_taken_only_once() {
+        let folder = folder("new");
+        let target = folder.join("run-001.json");
+        let file = |text: &[u8]| {
+            let mut file = AtomicFile::create(&target).unwrap();
+            file.write_all(text).unwrap();
+            file
+        };
+        let (first, second) = (file(b"first"), file(b"second"));
+        first.commit_new().unwrap();
+        assert_eq!(second.commit_new().unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&target).unwrap(), b"first");
+        // neither leaves its temporary file behind
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        let device = AtomicFile::through(Path::new("/dev/null")).unwrap();
+        assert_eq!(device.commit_new().unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         fs::remove_dir_all(folder).unwrap();
     }
 

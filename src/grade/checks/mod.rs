@@ -24,6 +24,7 @@ use crate::runs::RunDirectory;
 use crate::suite::{Check, Suite};
 
 pub use process::is_listing;
+pub(super) use process::loads_skill;
 pub use script::end_programs;
 
 /// What a check found.

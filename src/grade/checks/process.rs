@@ -91,7 +91,7 @@ fn skill_invoked(expected: bool, metrics: &Metrics, events: &Events) -> Finding 
 }
 
 /// Whether the agent got at a skill. A listing that names the file, and a load that failed, are no load.
-fn loads_skill(event: &Event) -> bool {
+pub fn loads_skill(event: &Event) -> bool {
     let names_skill = |text: &str| ["SKILL.md", "/skills/", "\\skills\\"].iter().any(|part| text.contains(part));
     let reads = || {
         matches!(event.kind, EventKind::FileRead | EventKind::ToolCall | EventKind::Command)

@@ -7,9 +7,9 @@ use super::run::StoredSubject;
 use crate::grade::outcome::{AssertionRow, Availability, Outcome, Recorded, UndecidedReason, capped_evidence};
 use crate::grade::places::Details;
 use crate::runs::workspace::{
-    Layout, Passed, StatedRate, StoredGrading, StoredVerdict, Timing, TimingFile, WorkspaceKind,
+    Layout, Measured, Passed, StatedRate, StoredGrading, StoredVerdict, Timing, TimingFile, WorkspaceKind,
 };
-use crate::runs::{Configuration, Role, WarningCode};
+use crate::runs::{Configuration, Role, RunTelemetry, TelemetryCoverage, UsedByRun, WarningCode};
 use crate::suite::{AssertionType, Case, OracleTier, Severity};
 
 /// Something odd about a stored run that does not unscore it. In the order of reports.
@@ -139,6 +139,19 @@ const RATE_TOLERANCE: f64 = 0.0051;
 const FORGE_RATE_TOLERANCE: f64 = 0.005;
 
 impl StoredFacts {
+    /// What the run used.
+    pub(super) fn used(&self, cost_usd: Option<f64>) -> UsedByRun {
+        let kept = |measured: &Measured| match measured {
+            Measured::Value(value) => Ok(*value),
+            Measured::Unavailable(reason) => Err(*reason),
+        };
+        let tokens = kept(&self.timing.total_tokens);
+        UsedByRun {
+            coverage: TelemetryCoverage { tokens: tokens.is_ok(), ..TelemetryCoverage::default() },
+            telemetry: RunTelemetry::kept(tokens, kept(&self.timing.duration_ms), cost_usd),
+        }
+    }
+
     pub(super) fn flag_timing(&mut self, kind: WorkspaceKind, file: TimingFile) {
         // the executor/grader runner writes other files
         match file {

@@ -9,11 +9,12 @@ use super::facts::{RunFlag, StoredFacts};
 use super::regrade::{RegradeEvidence, regrade};
 use crate::grade::run::GradedRun;
 use crate::grade::tally::RunTally;
+use crate::grade::trajectory::Trace;
 use crate::runs::skill_eval::{GraderState, RunRecord};
 use crate::runs::workspace::{
     EvalDirectory, GradingFile, Passed, StatedRate, StoredGrading, StoredRun, StoredVerdict, WorkspaceKind,
 };
-use crate::runs::{Configuration, Role, RunWarning, WarningCode};
+use crate::runs::{Configuration, Ending, Role, RunWarning, WarningCode};
 use crate::suite::Case;
 
 /// The run that is graded.
@@ -68,6 +69,7 @@ pub fn grade_stored(
         skill_loaded: None,
         regraded: Vec::new(),
     };
+    let cost_usd = run.record.as_ref().and_then(|record| record.metrics.total_cost_usd);
     facts.flag_timing(subject.kind, run.timing_file);
     if let Some(GraderState::IncompleteVerdicts { missing }) = run.record.as_ref().map(|record| &record.reading.state) {
         facts.flags.insert(RunFlag::IncompleteVerdicts);
@@ -156,11 +158,13 @@ pub fn grade_stored(
         turns: Vec::new(),
         tally,
         metadata_warnings: Vec::new(),
-        effort: None,
+        ending: Ending::default(),
+        trace: Trace::Unread,
         digests,
         warnings,
         contamination,
         skill_loaded: facts.skill_loaded,
+        used: Some(Box::new(facts.used(cost_usd))),
         stored: Some(Box::new(facts)),
     }
 }

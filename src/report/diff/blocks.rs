@@ -5,7 +5,9 @@ use skill_lift_stats::rational::{self, Rational};
 
 use super::shift_json::{ShiftBlock, shift_block};
 use super::words;
-use crate::analyze::diff::{Diff, GateOutcome, GateRule, Regression, RegressionWhy, Side, VariantMeans};
+use crate::analyze::diff::{
+    Comparability, Diff, GateOutcome, GateRule, Mismatch, Regression, RegressionWhy, Side, VariantMeans,
+};
 use crate::report::ordered::Ordered;
 use crate::runs::Role;
 use crate::runs::claims::{CellChange, ChangeKind, ClaimedFlag, ClaimedLift, NotScored};
@@ -96,7 +98,7 @@ struct SideBlock<'d> {
 }
 
 #[derive(Serialize)]
-struct LikeForLike<'d> {
+pub(in crate::report) struct LikeForLike<'d> {
     /// `yes`; `no`: nothing is tested; `assumed`: differences are named and the user insists; `nothing_compared`: no
     /// case has comparable rates on both sides.
     status: &'static str,
@@ -233,7 +235,7 @@ impl<'d> Document<'d> {
             min_lift: rational::to_f64(diff.thresholds.min_lift()),
             old: side(diff.old),
             new: side(diff.new),
-            like_for_like: like_for_like(diff),
+            like_for_like: like_for_like(&diff.comparability, diff.compared().next().is_some()),
             verdict: AnswerBlock { text: headline.text, note: headline.note },
             cases: CasesBlock {
                 common: diff.cases.common.len(),
@@ -302,19 +304,21 @@ fn side(side: &Side) -> SideBlock<'_> {
     }
 }
 
-fn like_for_like<'d>(diff: &'d Diff<'_>) -> LikeForLike<'d> {
-    let comparability = &diff.comparability;
-    let reason = |mismatch: &'d crate::analyze::diff::Mismatch| Reason {
-        code: mismatch.code.code(),
-        option: mismatch.option.as_deref(),
-        before: mismatch.before.as_deref(),
-        after: mismatch.after.as_deref(),
-    };
+/// Whether two results may be compared; `has_common_rates` says whether any case has comparable rates in both.
+pub(in crate::report) fn like_for_like(comparability: &Comparability, has_common_rates: bool) -> LikeForLike<'_> {
+    fn reason(mismatch: &Mismatch) -> Reason<'_> {
+        Reason {
+            code: mismatch.code.code(),
+            option: mismatch.option.as_deref(),
+            before: mismatch.before.as_deref(),
+            after: mismatch.after.as_deref(),
+        }
+    }
     LikeForLike {
         status: match (comparability.is_like_for_like(), comparability.assumed) {
             (false, true) => "assumed",
             (false, false) => "no",
-            (true, _) if diff.compared().next().is_none() => "nothing_compared",
+            (true, _) if !has_common_rates => "nothing_compared",
             (true, _) => "yes",
         },
         basis: comparability.basis.map(|basis| basis.code()),

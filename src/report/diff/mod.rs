@@ -1,12 +1,12 @@
 //! A comparison of two results as bytes: JSON, a table for a terminal, Markdown. One view model for both texts.
 
-mod blocks;
+pub(super) mod blocks;
 mod json;
-mod markdown;
-mod shift_json;
-mod table;
+pub(super) mod markdown;
+pub(super) mod shift_json;
+pub(super) mod table;
 mod view;
-mod words;
+pub(super) mod words;
 
 pub use json::write_diff;
 pub use markdown::render_markdown;

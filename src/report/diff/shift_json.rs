@@ -34,7 +34,7 @@ struct CaseShiftBlock<'d> {
 }
 
 #[derive(Serialize)]
-struct TestBlock {
+pub(in crate::report) struct TestBlock {
     method: &'static str,
     n: usize,
     nonzero: usize,
@@ -45,7 +45,7 @@ struct TestBlock {
 }
 
 #[derive(Serialize)]
-struct IntervalBlock {
+pub(in crate::report) struct IntervalBlock {
     method: &'static str,
     confidence: f64,
     lower: Option<f64>,
@@ -55,7 +55,7 @@ struct IntervalBlock {
 }
 
 #[derive(Serialize)]
-struct VerdictBlock {
+pub(in crate::report) struct VerdictBlock {
     /// `helps`: better than before; `harms`: worse than before; the other words as in reports.
     code: &'static str,
     size_uncertain: bool,
@@ -93,7 +93,8 @@ pub(super) fn shift_block<'d>(shift: &'d Shift, thresholds: &Thresholds) -> Shif
     }
 }
 
-fn test(test: &SignFlip) -> TestBlock {
+/// An exact test.
+pub(in crate::report) fn test(test: &SignFlip) -> TestBlock {
     TestBlock {
         method: test.method.as_str(),
         n: test.n,
@@ -105,7 +106,8 @@ fn test(test: &SignFlip) -> TestBlock {
     }
 }
 
-fn interval(tested: &Tested, thresholds: &Thresholds) -> IntervalBlock {
+/// The interval of a mean change.
+pub(in crate::report) fn interval(tested: &Tested, thresholds: &Thresholds) -> IntervalBlock {
     let limits = tested.interval.as_ref();
     IntervalBlock {
         method: "padded-t",
@@ -116,7 +118,8 @@ fn interval(tested: &Tested, thresholds: &Thresholds) -> IntervalBlock {
     }
 }
 
-fn verdict(tested: &Tested) -> VerdictBlock {
+/// What may be concluded.
+pub(in crate::report) fn verdict(tested: &Tested) -> VerdictBlock {
     let verdict = &tested.verdict;
     VerdictBlock {
         code: verdict.code.as_str(),

@@ -180,7 +180,8 @@ fn cut_end(text: &str, width: usize, style: Style) -> String {
     format!("{cut}{gap}")
 }
 
-fn listed(page: &mut Page, label: &str, list: &[String]) {
+/// A labelled list, cut unless everything is asked for.
+pub(in crate::report) fn listed(page: &mut Page, label: &str, list: &[String]) {
     page.line("");
     let head = page.paint(Paint::Muted, &format!("  {label}"));
     page.line(&head);

@@ -47,11 +47,12 @@ pub(super) fn headline(diff: &Diff<'_>) -> Headline {
             say("Not like-for-like.", note.to_owned(), Tone::Neutral)
         }
         Ok(_) if unchanged && whole && flags => say("No differences.", String::new(), Tone::Neutral),
-        Ok(tested) => tested_headline(tested, shift, &diff.thresholds),
+        Ok(tested) => tested_headline(tested, &diff.thresholds),
     }
 }
 
-fn tested_headline(tested: &Tested, shift: &Shift, thresholds: &Thresholds) -> Headline {
+/// What a test of the rate with the skill says.
+pub(in crate::report) fn tested_headline(tested: &Tested, thresholds: &Thresholds) -> Headline {
     let say = |text: &str, note: String, tone| Headline { text: text.to_owned(), note, tone };
     let cases = |count: usize| numbers::counted(count, "case", "cases");
     let matters = numbers::size_in_points(rational::to_f64(thresholds.min_lift()));
@@ -81,7 +82,7 @@ fn tested_headline(tested: &Tested, shift: &Shift, thresholds: &Thresholds) -> H
                 let minimum = minimum_cases(thresholds.alpha()).unwrap_or(usize::MAX);
                 format!("Fewer than {minimum} cases cannot prove a change, whatever they show.")
             } else if verdict.reasons.contains(&TooFewReason::FewCasesMoved) {
-                format!("Only {} of {} changed.", shift.rose + shift.fell, cases(test.n))
+                format!("Only {} of {} changed.", test.moved, cases(test.n))
             } else {
                 String::new()
             };
@@ -175,7 +176,7 @@ pub(super) fn basis(basis: Basis) -> &'static str {
 }
 
 /// Something that has to be equal and is not, in words.
-pub(super) fn mismatch(mismatch: &Mismatch) -> String {
+pub(in crate::report) fn mismatch(mismatch: &Mismatch) -> String {
     let side = |value: &Option<String>, missing: &str| value.as_deref().map_or_else(|| missing.to_owned(), shortened);
     let both = |what: &str, missing: &str| {
         format!("{what}: {} then, {} now", side(&mismatch.before, missing), side(&mismatch.after, missing))

@@ -51,7 +51,8 @@ pub fn write_json(mut writer: &mut dyn Write, view: &ForgeView<'_>) -> io::Resul
 
 fn document(view: &ForgeView<'_>) -> Value {
     let (iteration, lift) = (view.iteration, view.lift);
-    let mut inference = json!(inference_json::block(&lift.inference, None, lift.unpaired.len(), view.fewest_evals()));
+    let mut inference =
+        json!(inference_json::block(&lift.inference, None, None, lift.unpaired.len(), view.fewest_evals()));
     // arms may have different numbers of trials
     inference["units"]["runs_with"] = json!(lift.runs_with);
     inference["units"]["runs_without"] = json!(lift.runs_without);

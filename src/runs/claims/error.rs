@@ -7,6 +7,7 @@ use skill_lift_text::screen::visible;
 use super::form::ClaimForm;
 use crate::json::JsonErrorKind;
 use crate::runs::limits::describe_bytes;
+use crate::runs::named_file::NamedFileProblem;
 
 /// A form that a refused file comes near to, and what the file lacks of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +21,18 @@ pub struct NearForm {
 impl fmt::Display for NearForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} (missing: {})", self.form, self.missing.join(", "))
+    }
+}
+
+impl From<NamedFileProblem> for ClaimsError {
+    fn from(problem: NamedFileProblem) -> Self {
+        match problem {
+            NamedFileProblem::NotAFile => Self::NotAFile,
+            NamedFileProblem::TooLarge(limit) => Self::TooLarge(limit),
+            NamedFileProblem::Missing | NamedFileProblem::Link | NamedFileProblem::Unreadable(_) => {
+                Self::Unreadable(problem.to_string())
+            }
+        }
     }
 }
 
@@ -64,6 +77,12 @@ pub enum ClaimsError {
     /// An object of none of the forms.
     #[error("is no result list; nearest forms: {}", shown(.0))]
     NotResults(Vec<NearForm>),
+    /// Results, but not those of `benchmark`.
+    #[error("holds results in the form {0}; it is no report of `benchmark`")]
+    NotABenchmarkReport(ClaimForm),
+    /// Rows without the figures of a benchmark report.
+    #[error("has no {}; it is no whole report of `benchmark`", .0.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", "))]
+    NotWhole(Vec<&'static str>),
     /// Two rows for one run.
     #[error(
         "duplicate run: case {}, configuration {}, repetition {repetition} at {first} and {second}",

@@ -19,6 +19,7 @@ mod published;
 mod read;
 mod row;
 mod shape;
+mod stated;
 mod verdicts;
 
 pub use checking::{Contradiction, ContradictionCode, Gradings, check};
@@ -32,4 +33,5 @@ pub use model::{
     PublishedDelta, Unmeasured,
 };
 pub use note::{ClaimNote, NoteCode};
-pub use read::{ReadOptions, load, read, read_report_row};
+pub use read::{ReadOptions, ReadReport, load, read, read_report, read_report_row};
+pub use stated::{StatedArm, StatedFailure, StatedReport, StatedRow};

@@ -1,7 +1,7 @@
 //! From the bytes of a file to its claims.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,10 +14,11 @@ use super::places::{first, index, items, member, members};
 use super::published;
 use super::row::{Arms, Site, benchmark_row, report_row};
 use super::shape::{self, ARM_LISTS, LISTS, MAPS};
+use super::stated::{self, StatedReport};
 use super::verdicts::has_evidence;
 use super::{figures, lifting};
 use crate::json::Item;
-use crate::runs::named_file::{NamedFileProblem, read_named};
+use crate::runs::named_file::read_named;
 use crate::runs::{Configuration, Limits, OnDuplicate, Role};
 
 /// How a result file is read.
@@ -42,12 +43,7 @@ impl Default for ReadOptions {
 /// # Errors
 /// A file that cannot be read, is larger than the limit, is not strict JSON or no result list, or claims a run twice.
 pub fn load(path: &Path, options: &ReadOptions) -> Result<Claims, ClaimsError> {
-    let bytes = read_named(path, options.bytes).map_err(|problem| match problem {
-        NamedFileProblem::NotAFile => ClaimsError::NotAFile,
-        NamedFileProblem::TooLarge(limit) => ClaimsError::TooLarge(limit),
-        NamedFileProblem::Unreadable(message) => ClaimsError::Unreadable(message),
-    })?;
-    read(&bytes, options)
+    read(&read_named(path, options.bytes)?, options)
 }
 
 /// Reads the bytes of a file.
@@ -55,6 +51,59 @@ pub fn load(path: &Path, options: &ReadOptions) -> Result<Claims, ClaimsError> {
 /// # Errors
 /// As [`load`].
 pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Claims, ClaimsError> {
+    with_values(bytes, options, |root, notes| claims(root, options, notes))
+}
+
+/// What was read of a benchmark report.
+#[derive(Debug)]
+pub struct ReadReport {
+    /// Its rows with recomputed rates; none of a file that is no report.
+    pub claims: Claims,
+    /// Its figures as they are written, as far as they are there.
+    pub stated: StatedReport,
+    /// Why it is no whole report of `benchmark`, if it is none.
+    pub problem: Option<ClaimsError>,
+}
+
+/// Reads the bytes of a benchmark report, ours or one of the reference package. Of any other object nothing is taken but
+/// figures that stand where those of a report do.
+///
+/// # Errors
+/// As [`load`], but not for an object that is no report.
+pub fn read_report(bytes: &[u8], options: &ReadOptions) -> Result<ReadReport, ClaimsError> {
+    with_values(bytes, options, |root, notes| {
+        let stated = stated::report(root);
+        let problem = match claims(root, options, notes) {
+            Ok(claims) if matches!(claims.form, ClaimForm::OwnReport | ClaimForm::ReferenceReport) => {
+                let missing = stated::missing_blocks(root);
+                let problem = (!missing.is_empty()).then_some(ClaimsError::NotWhole(missing));
+                return Ok(ReadReport { claims, stated, problem });
+            }
+            Ok(claims) => ClaimsError::NotABenchmarkReport(claims.form),
+            Err(error @ ClaimsError::NotResults(_)) => error,
+            Err(error) => return Err(error),
+        };
+        let claims = Claims {
+            form: ClaimForm::ReferenceReport,
+            skill_name: None,
+            iteration: None,
+            rows: Vec::new(),
+            published_delta: Vec::new(),
+            aggregates: Vec::new(),
+            flags: Vec::new(),
+            blocks: BTreeMap::new(),
+            notes: Vec::new(),
+        };
+        Ok(ReadReport { claims, stated, problem: Some(problem) })
+    })
+}
+
+/// Hands on the values of a file, and what was noted so far.
+fn with_values<T>(
+    bytes: &[u8],
+    options: &ReadOptions,
+    use_values: impl FnOnce(Item<'_, '_>, Notes) -> Result<T, ClaimsError>,
+) -> Result<T, ClaimsError> {
     if bytes.len() as u64 > options.bytes {
         return Err(ClaimsError::TooLarge(options.bytes));
     }
@@ -70,7 +119,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Claims, ClaimsError> 
             decode::values(&repaired).map_err(|_| decode::refusal(text, error))?
         }
     };
-    claims(tape.root(), options, notes)
+    use_values(tape.root(), notes)
 }
 
 /// Reads one row of a report of this program. `position` is its place among the rows.

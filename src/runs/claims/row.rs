@@ -13,7 +13,7 @@ use super::note::{NoteCode, Notes};
 use super::places::{first, items, text_of};
 use super::verdicts::{self, Verdicts, plain, unscored};
 use crate::json::Item;
-use crate::runs::Configuration;
+use crate::runs::{Configuration, ending};
 
 const IDS: [&str; 4] = ["eval_id", "case_id", "id", "task_id"];
 const CASE_NAMES: [&str; 4] = ["eval_name", "case_name", "name", "title"];
@@ -236,7 +236,7 @@ pub(super) fn report_row(row: Item<'_, '_>, pointer: String, arms: &mut Arms, no
         case,
         model: text_of(row, &["model"]).or_else(|| configuration.model.clone()),
         configuration,
-        effort: row.get("metadata").and_then(|metadata| text_of(metadata, &["effort"])),
+        effort: row.get("metadata").and_then(|metadata| metadata.get("effort")).and_then(ending::effort),
         repetition,
         runs: 1,
         rate,
@@ -268,7 +268,7 @@ fn report_rate(row: Item<'_, '_>) -> ClaimedRate {
 }
 
 /// Why a row of a report is no score. Older reports state it only by what the runner recorded.
-fn report_reasons(row: Item<'_, '_>) -> Vec<NotScored> {
+pub(super) fn report_reasons(row: Item<'_, '_>) -> Vec<NotScored> {
     let code = |item: Item<'_, '_>| {
         let code = item.as_str()?;
         let known = REASONS.into_iter().find(|reason| reason.code() == code);

@@ -47,6 +47,7 @@ pub(super) fn event(item: Item<'_, '_>, first_version: bool) -> Event {
         text: join_filled([input.clone(), name.clone()].into_iter()).into(),
         name: name.into(),
         input: input.into(),
+        command: Box::default(),
         output: first_characters(&output, OUTPUT_CHARACTERS).into(),
         path: path.into(),
         exit_code: exit_code.and_then(Node::as_number).and_then(Number::as_i64),

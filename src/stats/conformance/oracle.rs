@@ -19,9 +19,9 @@ use crate::verdict::{Thresholds, minimum_cases, minimum_cases_one_sided, verdict
 use crate::withheld::Withheld;
 
 /// Relative agreement asked of closed forms and special functions.
-const CLOSE: f64 = 1e-12;
+pub(super) const CLOSE: f64 = 1e-12;
 
-fn section(name: &'static str, list: &str) -> Section {
+pub(super) fn section(name: &'static str, list: &str) -> Section {
     Section::new(name, &load("statistics-oracle.json")["sections"][name][list])
 }
 

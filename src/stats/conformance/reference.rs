@@ -3,8 +3,10 @@
 use num_bigint::BigUint;
 
 use super::{Section, count, floats, load, rational, rationals, size, text};
+use crate::betting::bounded_interval;
 use crate::compat::CompatSignificance;
 use crate::describe::{cost_summary, p90, summary};
+use crate::inversion::inversion_interval;
 use crate::multiplicity::{benjamini_hochberg, holm};
 use crate::permutation::{Stratum, permutation_test};
 use crate::proportion::clopper_pearson;
@@ -13,8 +15,34 @@ use crate::reliability::{pass_estimate, pass_interval};
 use crate::sign_flip::sign_flip;
 use crate::withheld::Withheld;
 
-fn section(name: &'static str) -> Section {
+pub(super) fn section(name: &'static str) -> Section {
     Section::new(name, &load("statistics.json")[name])
+}
+
+/// A section that nobody reads would be a promise that nobody keeps.
+#[test]
+fn every_section_is_a_test() {
+    let sections = load("statistics.json");
+    let lists = sections.as_object().unwrap().iter().filter(|(_, section)| section.is_array() || section.is_object());
+    let names: Vec<&str> = lists.map(|(name, _)| name.as_str()).collect();
+    let here = [
+        "sign_flip",
+        "sign_flip_float_inputs",
+        "two_sample_permutation",
+        "pass_at_k",
+        "p90",
+        "stats",
+        "cost_stats",
+        "rng_reference",
+        "stratified_permutation_target",
+        "holm_bh_target",
+        "bounded_interval_target",
+        "pass_at_k_interval_target",
+    ];
+    // Tables of pairs and measurements are blocks of the report: the package that writes it tests them.
+    let of_the_report = ["pair_tables", "measurement_stats"];
+    assert_eq!(names.len(), here.len() + of_the_report.len(), "{names:?}");
+    assert!(names.iter().all(|name| here.contains(name) || of_the_report.contains(name)), "{names:?}");
 }
 
 #[test]
@@ -30,6 +58,12 @@ fn sign_flip_counts_and_block() {
             report.same("method", block.method, text(&peer["method"]));
             report.same_or_null("p_value", block.p_value, &peer["p_value"]);
             report.same("significant", Some(block.significant_at_0_05), peer["significant_at_0_05"].as_bool());
+            // Unrounded, and in the later state of the reference with p as its own bound.
+            let p = (result.n > 0).then_some(result.p_two_sided);
+            let later = &vector["post_0_6_0"];
+            for unrounded in [&vector["peer_raw"]["p_value"], &later["p_value"], &later["p_value_upper_bound"]] {
+                report.same_or_null("unrounded p", p, unrounded);
+            }
         }
         let exact = &vector["exact"];
         if exact.is_null() {
@@ -50,6 +84,45 @@ fn sign_flip_counts_and_block() {
         report.same("moved", result.moved as u64, count(&exact["nonzero"]));
         report.same("decision", result.at_most(&rational("1/20")), exact["p_two_sided"].as_f64().unwrap() <= 0.05);
     });
+}
+
+#[test]
+fn sign_flip_limits() {
+    let (mut bounded, mut withheld) = (0, 0);
+    section("sign_flip").check(25, |vector, report| {
+        // Missing without units and for 40 and 60 units.
+        let expected = &vector["interval_95"];
+        let Some(is_bounded) = expected["bounded"].as_bool() else { return };
+        match inversion_interval(&rationals(&vector["deltas"]), &rational("1/20")) {
+            Ok(interval) => {
+                bounded += 1;
+                report.same("bounded", true, is_bounded);
+                report.same("lower", &interval.lower, &rational(text(&expected["lower_exact"])));
+                report.same("upper", &interval.upper, &rational(text(&expected["upper_exact"])));
+                report.near("lower as f64", interval.lower_f64(), &expected["lower"], 0.0);
+                report.near("upper as f64", interval.upper_f64(), &expected["upper"], 0.0);
+            }
+            Err(reason) => {
+                withheld += 1;
+                report.same("bounded", false, is_bounded);
+                report.same("reason", reason.as_str(), text(&expected["reason"]));
+            }
+        }
+    });
+    assert_eq!((bounded, withheld), (11, 11));
+}
+
+#[test]
+fn guaranteed_limits() {
+    Section::new("bounded_interval_target", &load("statistics.json")["bounded_interval_target"]["vectors"]).check(
+        7,
+        |vector, report| {
+            let interval = bounded_interval(&rationals(&vector["deltas"]), &rational("1/20")).unwrap();
+            // The targets carry nine decimals.
+            report.near_absolute("lower", interval.lower, &vector["lower"], 5.1e-10);
+            report.near_absolute("upper", interval.upper, &vector["upper"], 5.1e-10);
+        },
+    );
 }
 
 #[test]

@@ -145,13 +145,24 @@ impl Law {
             let limit = range.min(plan.window);
             let limit = if limit.rem_euclid(2) == parity { limit } else { limit - 1 };
             let cells = usize::try_from(limit).unwrap_or(0) + 1;
-            next.clear();
+            // The law is the same on both sides of 0: only the upper half is computed, and mirrored.
+            let half = cells / 2;
+            let shift = |net: i64| (law.base + magnitude * net + limit) / 2 - half as i64;
             next.resize(cells, 0.0);
-            let reach = binomial_reach(count, plan.cut);
-            law.cut |= reach < count;
-            for (net, weight) in binomial_law(count, reach) {
-                // Cell i of the old law lands on cell i + shift of the new one.
-                add_shifted(&mut next, &law.masses, (law.base + magnitude * net + limit) / 2, weight);
+            if count == 1 {
+                average_shifted(&mut next[half..], &law.masses, shift(1), shift(-1));
+            } else {
+                next[half..].fill(0.0);
+                let reach = binomial_reach(count, plan.cut);
+                law.cut |= reach < count;
+                for (net, weight) in binomial_law(count, reach) {
+                    // Cell i of the old law lands on cell i + shift of the new one.
+                    add_shifted(&mut next[half..], &law.masses, shift(net), weight);
+                }
+            }
+            let (lower, upper) = next.split_at_mut(half);
+            for (cell, mirrored) in lower.iter_mut().zip(upper.iter().rev()) {
+                *cell = *mirrored;
             }
             law.base = -limit;
             std::mem::swap(&mut law.masses, &mut next);
@@ -187,6 +198,42 @@ fn add_shifted(target: &mut [f64], source: &[f64], shift: i64, weight: f64) {
     };
     for (cell, mass) in target.iter_mut().zip(source) {
         *cell += weight * mass;
+    }
+}
+
+/// Sets each cell to the mean of the two source cells that land on it, one shifted by `farther`, the other by `nearer`,
+/// which is not larger; nothing lands from outside of the source.
+fn average_shifted(target: &mut [f64], source: &[f64], farther: i64, nearer: i64) {
+    let (cells, length) = (target.len() as i64, source.len() as i64);
+    let landing = |shift: i64| {
+        let first = shift.clamp(0, cells);
+        (first, (shift + length).clamp(first, cells))
+    };
+    let ((near_first, near_end), (far_first, far_end)) = (landing(nearer), landing(farther));
+    let mut borders = [0, near_first, near_end, far_first, far_end, cells];
+    borders.sort_unstable();
+    for border in borders.windows(2) {
+        let (first, end) = (border[0], border[1]);
+        if first == end {
+            continue;
+        }
+        let part = &mut target[first as usize..end as usize];
+        let from = |shift: i64| &source[(first - shift) as usize..(end - shift) as usize];
+        let is_near = near_first <= first && first < near_end;
+        let is_far = far_first <= first && first < far_end;
+        match (is_near, is_far) {
+            (true, true) => {
+                for ((cell, near), far) in part.iter_mut().zip(from(nearer)).zip(from(farther)) {
+                    *cell = 0.5 * (near + far);
+                }
+            }
+            (false, false) => part.fill(0.0),
+            (near, _) => {
+                for (cell, mass) in part.iter_mut().zip(from(if near { nearer } else { farther })) {
+                    *cell = 0.5 * mass;
+                }
+            }
+        }
     }
 }
 

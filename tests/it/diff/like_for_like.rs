@@ -63,6 +63,12 @@ fn other_models_effort_or_grading_options_are_not_like_for_like() {
         new["results"].as_array_mut().unwrap().iter_mut().for_each(|row| row["metadata"] = json!({"effort": "high"}));
     });
     assert_eq!(codes(&effort), ["effort"]);
+    // as newer runners write it
+    let asked = of(|new| {
+        let asked = json!({"effort": {"requested": "high", "applied_by": "claude --effort"}});
+        new["results"].as_array_mut().unwrap().iter_mut().for_each(|row| row["metadata"] = asked.clone());
+    });
+    assert_eq!(codes(&asked), ["effort"]);
     let strict = of(|new| new["provenance"]["options"] = json!({"strict": true}));
     assert_eq!(codes(&strict), ["option"]);
     assert_eq!(

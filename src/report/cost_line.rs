@@ -1,0 +1,59 @@
+//! What the skill costs a run, as the summary says it.
+
+use num_traits::Zero;
+use rust_decimal::Decimal;
+use skill_lift_contract::telemetry::Currency;
+use skill_lift_stats::rational::{self, Rational};
+
+use super::numbers::count;
+use super::quantities::{money_difference, time_difference, token_difference};
+use crate::analyze::telemetry::{Efficiency, QuantityEffect};
+
+/// Decimals of a mean amount before it is shortened for people.
+const DECIMALS: u32 = 9;
+
+/// `+$0.011, +2,890 tokens, +6.8 s a run (135 of 140 pairs measured)`; `None` when no pair measured anything.
+pub(super) fn cost_line(efficiency: &Efficiency) -> Option<String> {
+    let tokens = |mean: &Rational| {
+        let shown = token_difference(rational::to_f64(mean));
+        if mean.is_zero() { "the same tokens".to_owned() } else { format!("{shown} tokens") }
+    };
+    let time = |mean: &Rational| match mean.is_zero() {
+        true => "the same time".to_owned(),
+        false => time_difference(rational::to_f64(mean)),
+    };
+    let money = |mean: &Rational| match mean.is_zero() {
+        true => "the same price".to_owned(),
+        false => amount(mean, efficiency.money.currency.unwrap_or(Currency::USD)),
+    };
+    let shown: Vec<(&QuantityEffect, String)> = [
+        (&efficiency.money, efficiency.money.mean_difference.as_ref().map(money)),
+        (&efficiency.total_tokens, efficiency.total_tokens.mean_difference.as_ref().map(tokens)),
+        (&efficiency.elapsed_ms, efficiency.elapsed_ms.mean_difference.as_ref().map(time)),
+    ]
+    .into_iter()
+    .filter_map(|(effect, text)| Some((effect, text?)))
+    .collect();
+    let (first, _) = shown.first()?;
+    let measured = |effect: &QuantityEffect| {
+        let (measured, pairs) = (count(effect.measured), count(effect.pairs));
+        if effect.is_complete() { String::new() } else { format!(" ({measured} of {pairs} pairs measured)") }
+    };
+    if shown.iter().all(|(effect, _)| effect.measured == first.measured) {
+        let texts: Vec<&str> = shown.iter().map(|(_, text)| text.as_str()).collect();
+        return Some(format!("{} a run{}", texts.join(", "), measured(first)));
+    }
+    let texts: Vec<String> = shown.iter().map(|(effect, text)| format!("{text}{}", measured(effect))).collect();
+    Some(format!("{} a run", texts.join(", ")))
+}
+
+fn amount(mean: &Rational, currency: Currency) -> String {
+    let rounded = rational::round_half_even(mean, DECIMALS);
+    let text = format!("{rounded:.*}", DECIMALS as usize);
+    match Decimal::from_str_exact(&text) {
+        Ok(amount) if amount.is_zero() => money_difference(Decimal::new(1, DECIMALS), currency),
+        Ok(amount) => money_difference(amount, currency),
+        // beyond what an exact amount can hold: digits alone
+        Err(_) => format!("{} {text}", currency.code()),
+    }
+}
