@@ -1,19 +1,18 @@
 //! Arguments and steps that `grade` and `benchmark` share.
 
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use skill_lift_contract::ContentDigest;
 
 use super::choices::{DialectChoice, DuplicateChoice, LayoutArgument, UnobservedChoice};
 use super::interrupt;
 use super::limits::LimitArguments;
-use super::output::{Color, fail, message_style, usage};
+use super::output::{Color, fail, message_style, progress_bar, usage};
 use super::warnings::{fail_each, fail_layout, print_verdict_warnings, print_warnings};
 use crate::grade::GradeOptions;
 use crate::judge::{JudgeSpend, Verdicts};
@@ -237,7 +236,7 @@ impl Common {
         let mut rows = rows(&head)?;
         let limits = self.limits.limits();
         let on_duplicate = self.on_duplicate.into();
-        let bar = self.progress_bar();
+        let bar = progress_bar(self.quiet, "runs");
         let progress = |done: usize, total: usize| {
             bar.set_length(total as u64);
             bar.set_position(done as u64);
@@ -441,18 +440,6 @@ impl Common {
             ("variant", changed(&self.variants, &Vec::new()).filter(|_| self.variants != suite.variants)),
         ];
         flags.into_iter().chain(self.limits.options()).filter_map(|(name, value)| Some((name, value?))).collect()
-    }
-
-    fn progress_bar(&self) -> ProgressBar {
-        if self.quiet || !io::stderr().is_terminal() {
-            return ProgressBar::hidden();
-        }
-        // shown only when there is something to wait for
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-        match ProgressStyle::with_template("{bar:30} {pos}/{len} runs") {
-            Ok(style) => bar.with_style(style),
-            Err(_) => bar,
-        }
     }
 }
 

@@ -11,6 +11,7 @@ mod external;
 mod grade;
 mod interrupt;
 mod limits;
+mod migrate_telemetry;
 mod output;
 mod report;
 mod suite;
@@ -52,6 +53,7 @@ enum Command {
     Benchmark(Box<benchmark::BenchmarkArguments>),
     Aggregate(aggregate::AggregateArguments),
     CostSummary(cost_summary::CostSummaryArguments),
+    MigrateTelemetry(migrate_telemetry::MigrateTelemetryArguments),
     Diff(Box<diff::DiffArguments>),
     Trend(Box<trend::TrendArguments>),
     Verify(Box<verify::VerifyArguments>),
@@ -70,6 +72,7 @@ pub fn run() -> ExitCode {
         Command::Benchmark(arguments) => benchmark::run(*arguments),
         Command::Aggregate(arguments) => aggregate::run(&arguments),
         Command::CostSummary(arguments) => cost_summary::run(&arguments),
+        Command::MigrateTelemetry(arguments) => migrate_telemetry::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Trend(arguments) => trend::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),

@@ -20,6 +20,7 @@ mod ledger_json;
 mod ledger_table;
 mod markup;
 mod missingness_json;
+mod migration_json;
 pub mod numbers;
 mod ordered;
 mod paired_json;
@@ -44,6 +45,7 @@ pub use benchmark_json::{Provenance, ReportHead, Sources, begin_grading, end_gra
 pub use judge_tasks::TaskContext;
 pub use ledger_json::{LedgerHead, LedgerSource, write_ledger_json};
 pub use ledger_table::{ledger_markdown, ledger_table};
+pub use migration_json::write_migration;
 pub use spool::{RowArray, RowSpool, RowWriter};
 pub use stored_json::StoredSource;
 pub use suite_counts::SuiteCounts;

@@ -441,6 +441,6 @@ impl Place {
     }
 }
 
-fn is_output(name: &str) -> bool {
+pub(super) fn is_output(name: &str) -> bool {
     matches!(name, "output.md" | "output.txt" | "response.md" | "response.txt" | "final.md" | "final.txt" | "outputs")
 }
