@@ -181,7 +181,7 @@ impl AggregateArguments {
 }
 
 /// A path that is not taken for an option.
-fn plain(path: &Path) -> OsString {
+pub(super) fn plain(path: &Path) -> OsString {
     match path.as_os_str().as_encoded_bytes().starts_with(b"-") {
         true => Path::new(".").join(path).into_os_string(),
         false => path.as_os_str().to_owned(),

@@ -17,6 +17,7 @@ mod report;
 mod suite;
 mod summary;
 mod trend;
+mod token_overhead;
 mod validate;
 mod verify;
 mod warnings;
@@ -53,6 +54,7 @@ enum Command {
     Benchmark(Box<benchmark::BenchmarkArguments>),
     Aggregate(aggregate::AggregateArguments),
     CostSummary(cost_summary::CostSummaryArguments),
+    TokenOverhead(Box<token_overhead::TokenOverheadArguments>),
     MigrateTelemetry(migrate_telemetry::MigrateTelemetryArguments),
     Diff(Box<diff::DiffArguments>),
     Trend(Box<trend::TrendArguments>),
@@ -72,6 +74,7 @@ pub fn run() -> ExitCode {
         Command::Benchmark(arguments) => benchmark::run(*arguments),
         Command::Aggregate(arguments) => aggregate::run(&arguments),
         Command::CostSummary(arguments) => cost_summary::run(&arguments),
+        Command::TokenOverhead(arguments) => token_overhead::run(&arguments),
         Command::MigrateTelemetry(arguments) => migrate_telemetry::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Trend(arguments) => trend::run(&arguments),

@@ -46,7 +46,10 @@ pub(super) fn find(root: &Path, entry_limit: usize) -> Result<Found, LayoutError
         };
         // everything below is declared, with its digest
         let is_committed = listing.get(artifact_commit::FILE_NAME).is_some();
-        let is_run = listing.entries().iter().any(|entry| is_output(&entry.name));
+        let has_target =
+            TARGETS.iter().any(|name| listing.get(name).is_some() || listing.refused.iter().any(|link| link == name));
+        // the root may well have a folder `outputs` without being a run
+        let is_run = listing.entries().iter().any(|entry| is_output(&entry.name)) && (has_target || !path.is_empty());
         let may_hold_runs = |name: &str| match (is_committed, is_run) {
             (true, _) => false,
             (false, true) => name.starts_with("run-") || name.starts_with("turn-"),
@@ -60,7 +63,7 @@ pub(super) fn find(root: &Path, entry_limit: usize) -> Result<Found, LayoutError
         let is_folder = |entry: &&Entry| entry.kind == EntryKind::Directory && !entry.is_link;
         let folders = listing.entries().iter().rev().filter(is_folder);
         waiting.extend(folders.filter(|entry| may_hold_runs(&entry.name)).map(|entry| below(&entry.name)));
-        if TARGETS.iter().any(|name| listing.get(name).is_some() || listing.refused.iter().any(|link| link == name)) {
+        if has_target {
             found.runs.push(path);
         }
     }
