@@ -23,7 +23,7 @@ const PAIRS_SHOWN: usize = 20;
 
 /// Words of a text, which stand for tokens.
 fn words_of(count_of_words: Option<u64>) -> String {
-    count_of_words.map_or_else(|| NOT_MEASURED.to_owned(), |words| format!("{} words", count(words as usize)))
+    count_of_words.map_or_else(|| NOT_MEASURED.to_owned(), |words| counted(words as usize, "word", "words"))
 }
 
 fn mean_lift(effect: &QuantityEffect) -> String {

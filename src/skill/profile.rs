@@ -365,7 +365,8 @@ mod tests {
 
     use super::*;
 
-    struct Repository(TempDir, PathBuf);
+    /// A folder that is gone with this, and its real path.
+    struct Repository(#[expect(dead_code, reason = "it holds the folder")] TempDir, PathBuf);
 
     impl Repository {
         fn new(files: &[(&str, &str)]) -> Self {
@@ -398,10 +399,10 @@ mod tests {
             ("s/references/a-b.md", "f\u{fffd}ur \n"),
         ]);
         let profile = repository.profile(&["./s//"]);
-        // six: `#`, `T`, `##`, `A`, `b`, two times `word` and a space of no width, which is no white space
+        // `#`, `T`, `##`, `A`, `b`, two times `word`, and a space of no width, which is no white space
         assert_eq!((profile.skill_tokens, profile.reference_tokens), (Some(8), Some(4)));
         let file = &profile.files[0];
-        assert_eq!((file.path.as_str(), file.bytes, &*file.modules), ("s/SKILL.md", 29, &["A b".to_owned()][..]));
+        assert_eq!((file.path.as_str(), file.bytes, &*file.modules), ("s/SKILL.md", 28, &["A b".to_owned()][..]));
         let paths: Vec<&str> = profile.references.iter().map(|reference| reference.path.as_str()).collect();
         assert_eq!(paths, ["s/references/a/x.txt", "s/references/a-b.md", "s/references/b.md"]);
         assert_eq!(kinds(&profile), [""; 0]);

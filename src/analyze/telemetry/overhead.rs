@@ -23,7 +23,7 @@ use crate::runs::RunTelemetry;
 pub struct TokenOverhead {
     /// Pairs of two runs that count.
     pub pairs: Vec<OverheadPair>,
-    /// The others.
+    /// The others: for each case and model those with two runs, then those of which one is missing.
     pub blocked: Vec<BlockedPair>,
 }
 
@@ -130,6 +130,7 @@ impl TokenOverhead {
                 }
             }
         }
+        overhead.blocked.sort_by_key(|pair| (pair.case, pair.model, pair.runs.contains(&None)));
         overhead
     }
 

@@ -144,7 +144,7 @@ impl RunFiles {
         let tokens = [&used.input_tokens, &used.output_tokens, &used.total_tokens];
         let mut blocks = Vec::new();
         let says_nothing = |key: &str| merged(key).is_none_or(is_missing_block);
-        if says_nothing(USAGE) && tokens.into_iter().all(|tokens| is_missing(tokens)) {
+        if says_nothing(USAGE) && tokens.into_iter().all(is_missing) {
             blocks.push(USAGE);
         }
         if says_nothing(COST) && is_missing(&used.cost) {

@@ -54,15 +54,15 @@ impl Envelope {
         let mut entries = Vec::new();
         let mut add = |name, entry: Option<Entry>| entries.extend(entry.map(|entry| (name, entry)));
         for name in ["input_tokens", "output_tokens"] {
-            add(name, Some(Entry::Count(measure.tokens(name))));
+            add(name, Some(Entry::Count(unverified(measure.tokens(name)))));
         }
         let agrees = |measurement: &Measurement<u64>, plain: Option<f64>, unit: f64| match plain {
             None => true,
             Some(plain) => measurement.value().is_some_and(|value| *value as f64 / unit == plain),
         };
-        let total = measure.tokens("total_tokens");
+        let total = unverified(measure.tokens("total_tokens"));
         add("total_tokens", agrees(&total, metrics.total_tokens, 1.0).then_some(Entry::Count(total)));
-        add("cost", Some(Entry::Money(measure.cost())));
+        add("cost", Some(Entry::Money(unverified(measure.cost()))));
         let elapsed = measure.count("elapsed_ms", &["elapsed_ms", "duration_ms"]);
         add("elapsed_ms", agrees(&elapsed, metrics.elapsed_seconds, 1000.0).then_some(Entry::Count(elapsed)));
 
@@ -87,7 +87,7 @@ impl Envelope {
         }
         let invoked = match (metrics.skill_invoked, trace) {
             (Some(_), Trace::Incomplete) => None,
-            (Some(invoked), _) => Some(Measurement::available(invoked, Provenance::LegacyUnverified, &basis)),
+            (Some(invoked), _) => Some(Measurement::available(invoked, Provenance::TraceNormalized, &basis)),
             (None, _) if has_events => None,
             (None, _) => Some(Measurement::unavailable(TRACE_INCOMPLETE, &basis)),
         };
@@ -213,25 +213,18 @@ impl Serialize for Measurements<'_> {
     }
 }
 
-/// A measurement of whose origin nobody can say more than that it stood in the files.
-struct Legacy<'m, T> {
-    measurement: Measurement<T>,
-    basis: &'m RunBasis,
+/// The wire form of a measurement of this run.
+fn wire<'m, T>(measurement: &'m Measurement<T>, basis: &'m RunBasis) -> WireMeasurement<'m, T, BasisJson<'m>> {
+    WireMeasurement { measurement, basis: BasisJson { basis, with_nulls: true } }
 }
 
-fn wire<'m, T: Clone>(measurement: &Measurement<T>, basis: &'m RunBasis) -> Legacy<'m, T> {
-    let mut measurement = measurement.clone();
+/// Tokens and money of older files are historical: whatever a block says of their source, nobody has checked what they
+/// rest on. Time and counts keep what readers say of them, or else a part of a tree could not be added up with the rest.
+fn unverified<T>(mut measurement: Measurement<T>) -> Measurement<T> {
     if let Observation::Available { provenance, .. } = &mut measurement.observation {
         *provenance = Provenance::LegacyUnverified;
     }
-    Legacy { measurement, basis }
-}
-
-impl<T: Serialize> Serialize for Legacy<'_, T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let basis = BasisJson { basis: self.basis, with_nulls: true };
-        WireMeasurement { measurement: &self.measurement, basis }.serialize(serializer)
-    }
+    measurement
 }
 
 #[cfg(test)]

@@ -55,7 +55,9 @@ fn the_wire_form_has_the_members_of_the_schema() {
     let basis = json!({"population": "answer", "provider": "", "runner": "", "model": "m", "billing_scope": "run",
         "pricing_model": null, "pricing_table_version": null, "case_id": "c", "run_number": 2,
         "manifest_revision": null, "skill_tree_hash": null});
-    let value = |value: Value| json!({"availability": "available", "value": value, "provenance": "legacy_unverified", "basis": basis});
+    let from = |provenance: &str, value: Value| json!({"availability": "available", "value": value, "provenance": provenance, "basis": basis});
+    let value = |value: Value| from("legacy_unverified", value);
+    let counted = |value: Value| from("trace_normalized", value);
     let none = |reason: &str| json!({"availability": "unavailable", "reason": reason, "basis": basis});
     let expected = json!({
         "schema_version": 3,
@@ -64,11 +66,11 @@ fn the_wire_form_has_the_members_of_the_schema() {
             "case_id": "c", "run_number": 2},
         "measurements": {
             "input_tokens": none("missing"), "output_tokens": none("missing"), "total_tokens": value(json!(7)),
-            "cost": value(json!({"amount": "0.05", "currency": "USD"})), "elapsed_ms": value(json!(900)),
-            "tool_calls": none("missing_tool_calls"), "commands": value(json!(3)),
+            "cost": value(json!({"amount": "0.05", "currency": "USD"})), "elapsed_ms": counted(json!(900)),
+            "tool_calls": none("missing_tool_calls"), "commands": counted(json!(3)),
             "file_reads": none("missing_file_reads"), "file_writes": none("missing_file_writes"),
             "errors": none("missing_errors"), "retries": none("missing_retries"),
-            "repeated_command_max": none("missing_repeated_command_max"), "skill_invoked": value(json!(true)),
+            "repeated_command_max": none("missing_repeated_command_max"), "skill_invoked": counted(json!(true)),
         },
     });
     assert_eq!(written, expected);
