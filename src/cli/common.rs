@@ -174,6 +174,17 @@ pub fn load_suite(path: &Path, options: &LoadOptions, quiet: bool, color: Color)
     suite.ok_or(ExitCode::FAILURE)
 }
 
+/// The folder of the repository that a suite belongs to, as the user would type it: the one above
+/// `evals/shared-benchmark.json`, else the one of the file.
+pub fn repository_of(suite: &Path) -> PathBuf {
+    let folder = suite.parent().unwrap_or(Path::new(""));
+    let is_shared = suite.file_name().is_some_and(|name| name == "shared-benchmark.json");
+    if !is_shared || folder.file_name().is_none_or(|name| name != "evals") {
+        return folder.to_owned();
+    }
+    folder.parent().map(Path::to_owned).unwrap_or_default()
+}
+
 /// The stamp of a report: the given one, else that of the environment.
 pub fn stamp(given: Option<i64>) -> Result<Option<i64>, ExitCode> {
     if given.is_some() {
@@ -450,4 +461,19 @@ pub(super) fn changed<T: PartialEq + serde::Serialize>(value: &T, default: &T) -
 /// Whether an arm can be a folder of a run tree.
 fn is_folder_name(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\\', '\0'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_repository_of_a_suite_stays_as_it_is_typed() {
+        let of = |path: &str| repository_of(Path::new(path)).display().to_string();
+        assert_eq!(of("evals/shared-benchmark.json"), "");
+        assert_eq!(of("a/evals/shared-benchmark.json"), "a");
+        assert_eq!(of("/x/evals/shared-benchmark.json"), "/x");
+        assert_eq!(of("a/evals/other.json"), "a/evals");
+        assert_eq!(of("shared-benchmark.json"), "");
+    }
 }

@@ -5,13 +5,13 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 use skill_lift_contract::Metric;
 
 use super::aggregate::plain;
-use super::benchmark::{BenchmarkArguments, Made};
+use super::benchmark::{Made, Words};
 use super::choices::{DuplicateChoice, UnobservedChoice};
-use super::common::{load_suite, stamp};
+use super::common::{load_suite, repository_of, stamp};
 use super::output::{Color, emit, fail, is_unicode, terminal_width, warn_line};
 use crate::analyze::pairing::Pairing;
 use crate::analyze::table::{Baseline, WITH_SKILL};
@@ -168,7 +168,7 @@ impl TokenOverheadArguments {
         let suite = load_suite(path, &options, true, self.color)?;
         let is_workspace = suite.dialect != Dialect::SharedBenchmark && Workspace::is_one(&runs);
         let words = self.words(path, &runs, is_workspace);
-        let benchmark = BenchmarkArguments::of_words(words).map_err(|error| fail(&error.to_string()))?;
+        let Words { benchmark } = Words::try_parse_from(words).map_err(|error| fail(&error.to_string()))?;
         let (made, NoRows) = benchmark.make(|_| Ok(NoRows))?;
         let Made { head, analysis, provenance, runs_root, .. } = made;
         if analysis.table.baseline != Baseline::WithoutSkill {
@@ -229,30 +229,4 @@ impl TokenOverheadArguments {
 /// A choice as it is typed.
 fn word_of<T: ValueEnum>(choice: T) -> Option<OsString> {
     choice.to_possible_value().map(|value| value.get_name().into())
-}
-
-/// The folder of the repository that a suite belongs to, as the user would type it: the one above
-/// `evals/shared-benchmark.json`, else the one of the file.
-fn repository_of(suite: &Path) -> PathBuf {
-    let folder = suite.parent().unwrap_or(Path::new(""));
-    let is_shared = suite.file_name().is_some_and(|name| name == "shared-benchmark.json");
-    if !is_shared || folder.file_name().is_none_or(|name| name != "evals") {
-        return folder.to_owned();
-    }
-    folder.parent().map(Path::to_owned).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_repository_of_a_suite_stays_as_it_is_typed() {
-        let of = |path: &str| repository_of(Path::new(path)).display().to_string();
-        assert_eq!(of("evals/shared-benchmark.json"), "");
-        assert_eq!(of("a/evals/shared-benchmark.json"), "a");
-        assert_eq!(of("/x/evals/shared-benchmark.json"), "/x");
-        assert_eq!(of("a/evals/other.json"), "a/evals");
-        assert_eq!(of("shared-benchmark.json"), "");
-    }
 }
