@@ -10,7 +10,7 @@ use clap::{Args, Parser, ValueEnum};
 use skill_lift_stats::Thresholds;
 
 use super::benchmark::Words;
-use super::common::stamp;
+use super::common::{repository_of, stamp};
 use super::output::{Color, emit, fail, is_unicode, terminal_width, warn_line};
 use crate::report::{RowSpool, SkillReport, Style, aggregate_table, write_aggregate};
 use crate::runs::index::shown_path;
@@ -137,7 +137,7 @@ impl AggregateArguments {
         let runs = match &self.runs {
             Some(runs) => runs.clone(),
             None => {
-                let repository = repository_of(suite).map_err(|message| fail(&message))?;
+                let repository = repository_name(suite).map_err(|message| fail(&message))?;
                 self.runs_root.join(repository).join(&self.runs_subdir)
             }
         };
@@ -181,22 +181,21 @@ impl AggregateArguments {
 }
 
 /// A path that is not taken for an option.
-fn plain(path: &Path) -> OsString {
+pub(super) fn plain(path: &Path) -> OsString {
     match path.as_os_str().as_encoded_bytes().starts_with(b"-") {
         true => Path::new(".").join(path).into_os_string(),
         false => path.as_os_str().to_owned(),
     }
 }
 
-/// The name of the folder of the repository that a suite belongs to: the one above `evals/shared-benchmark.json`, else
-/// the one of the file.
-fn repository_of(suite: &Path) -> Result<PathBuf, String> {
+/// The name of the folder of the repository that a suite belongs to.
+fn repository_name(suite: &Path) -> Result<PathBuf, String> {
     let shown = shown_path(suite);
-    let real = suite.canonicalize().map_err(|_| format!("no such file: {shown}"))?;
-    let in_evals = suite.file_name().is_some_and(|name| name == "shared-benchmark.json")
-        && suite.parent().is_some_and(|folder| folder.file_name().is_some_and(|name| name == "evals"));
-    let folder = real.parent().and_then(|folder| if in_evals { folder.parent() } else { Some(folder) });
-    match folder.and_then(Path::file_name) {
+    if !suite.exists() {
+        return Err(format!("no such file: {shown}"));
+    }
+    let folder = Path::new(".").join(repository_of(suite)).canonicalize();
+    match folder.ok().as_deref().and_then(Path::file_name) {
         Some(name) => Ok(PathBuf::from(name)),
         None => Err(format!("{shown} is in no folder with a name: give --runs")),
     }

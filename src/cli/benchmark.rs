@@ -87,7 +87,7 @@ pub(super) struct Made {
     stored: Option<StoredTree>,
     benchmark_file: Option<CheckedBenchmark>,
     judge_spend: Option<JudgeSpend>,
-    provenance: Provenance,
+    pub(super) provenance: Provenance,
     /// The folder that the paths of runs are relative to.
     pub(super) runs_root: PathBuf,
 }

@@ -1,19 +1,18 @@
 //! Arguments and steps that `grade` and `benchmark` share.
 
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use skill_lift_contract::ContentDigest;
 
 use super::choices::{DialectChoice, DuplicateChoice, LayoutArgument, UnobservedChoice};
 use super::interrupt;
 use super::limits::LimitArguments;
-use super::output::{Color, fail, message_style, usage};
+use super::output::{Color, fail, message_style, progress_bar, usage};
 use super::warnings::{fail_each, fail_layout, print_verdict_warnings, print_warnings};
 use crate::grade::GradeOptions;
 use crate::judge::{JudgeSpend, Verdicts};
@@ -175,6 +174,17 @@ pub fn load_suite(path: &Path, options: &LoadOptions, quiet: bool, color: Color)
     suite.ok_or(ExitCode::FAILURE)
 }
 
+/// The folder of the repository that a suite belongs to, as the user would type it: the one above
+/// `evals/shared-benchmark.json`, else the one of the file.
+pub fn repository_of(suite: &Path) -> PathBuf {
+    let folder = suite.parent().unwrap_or(Path::new(""));
+    let is_shared = suite.file_name().is_some_and(|name| name == "shared-benchmark.json");
+    if !is_shared || folder.file_name().is_none_or(|name| name != "evals") {
+        return folder.to_owned();
+    }
+    folder.parent().map(Path::to_owned).unwrap_or_default()
+}
+
 /// The stamp of a report: the given one, else that of the environment.
 pub fn stamp(given: Option<i64>) -> Result<Option<i64>, ExitCode> {
     if given.is_some() {
@@ -237,7 +247,7 @@ impl Common {
         let mut rows = rows(&head)?;
         let limits = self.limits.limits();
         let on_duplicate = self.on_duplicate.into();
-        let bar = self.progress_bar();
+        let bar = progress_bar(self.quiet, "runs");
         let progress = |done: usize, total: usize| {
             bar.set_length(total as u64);
             bar.set_position(done as u64);
@@ -443,18 +453,6 @@ impl Common {
         ];
         flags.into_iter().chain(self.limits.options()).filter_map(|(name, value)| Some((name, value?))).collect()
     }
-
-    fn progress_bar(&self) -> ProgressBar {
-        if self.quiet || !io::stderr().is_terminal() {
-            return ProgressBar::hidden();
-        }
-        // shown only when there is something to wait for
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-        match ProgressStyle::with_template("{bar:30} {pos}/{len} runs") {
-            Ok(style) => bar.with_style(style),
-            Err(_) => bar,
-        }
-    }
 }
 
 pub(super) fn changed<T: PartialEq + serde::Serialize>(value: &T, default: &T) -> Option<Value> {
@@ -464,4 +462,19 @@ pub(super) fn changed<T: PartialEq + serde::Serialize>(value: &T, default: &T) -
 /// Whether an arm can be a folder of a run tree.
 fn is_folder_name(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\\', '\0'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_repository_of_a_suite_stays_as_it_is_typed() {
+        let of = |path: &str| repository_of(Path::new(path)).display().to_string();
+        assert_eq!(of("evals/shared-benchmark.json"), "");
+        assert_eq!(of("a/evals/shared-benchmark.json"), "a");
+        assert_eq!(of("/x/evals/shared-benchmark.json"), "/x");
+        assert_eq!(of("a/evals/other.json"), "a/evals");
+        assert_eq!(of("shared-benchmark.json"), "");
+    }
 }

@@ -11,10 +11,12 @@ mod external;
 mod grade;
 mod interrupt;
 mod limits;
+mod migrate_telemetry;
 mod output;
 mod report;
 mod suite;
 mod summary;
+mod token_overhead;
 mod trend;
 mod validate;
 mod verify;
@@ -52,6 +54,8 @@ enum Command {
     Benchmark(Box<benchmark::BenchmarkArguments>),
     Aggregate(aggregate::AggregateArguments),
     CostSummary(cost_summary::CostSummaryArguments),
+    TokenOverhead(Box<token_overhead::TokenOverheadArguments>),
+    MigrateTelemetry(migrate_telemetry::MigrateTelemetryArguments),
     Diff(Box<diff::DiffArguments>),
     Trend(Box<trend::TrendArguments>),
     Verify(Box<verify::VerifyArguments>),
@@ -70,6 +74,8 @@ pub fn run() -> ExitCode {
         Command::Benchmark(arguments) => benchmark::run(*arguments),
         Command::Aggregate(arguments) => aggregate::run(&arguments),
         Command::CostSummary(arguments) => cost_summary::run(&arguments),
+        Command::TokenOverhead(arguments) => token_overhead::run(&arguments),
+        Command::MigrateTelemetry(arguments) => migrate_telemetry::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Trend(arguments) => trend::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),

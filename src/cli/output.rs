@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skill_lift_contract::write::{AtomicFile, is_stream};
 use skill_lift_text::screen::visible;
 
@@ -85,6 +86,19 @@ pub fn emit(target: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Res
                 other => other.map_err(|error| format!("cannot write to standard output: {error}")),
             }
         }
+    }
+}
+
+/// A bar on standard error that counts what is done; hidden where nobody looks. It is shown only when there is something
+/// to wait for.
+pub fn progress_bar(quiet: bool, counted: &str) -> ProgressBar {
+    if quiet || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+    match ProgressStyle::with_template(&format!("{{bar:30}} {{pos}}/{{len}} {counted}")) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
     }
 }
 

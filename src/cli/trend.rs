@@ -40,8 +40,8 @@ enum Format {
     skill-lift trend --history eval-history --add benchmark.json\n  \
     skill-lift trend --history eval-history --format markdown --out trend.md\n  \
     skill-lift trend --history eval-history | jq '.diffs[-1].with_skill.verdict'\n\n\
-    Exit codes: 0 done, whatever changed, also without any report; 1 a file that cannot be read, or one to add that is no\n\
-    report of benchmark or is in the history already; 2 wrong arguments.")]
+    Exit codes: 0 done, whatever changed, also without any report; 1 a file that cannot be read, or\n\
+    one to add that is no report of benchmark or is in the history already; 2 wrong arguments.")]
 pub struct TrendArguments {
     /// The folder that keeps the reports.
     #[arg(long, value_name = "DIR")]

@@ -51,8 +51,8 @@ const REPEATED_OF_REPORT: [&str; 1] = ["variant"];
     skill-lift verify benchmark.json --runs eval-runs/latest --suite evals/shared-benchmark.json\n  \
     skill-lift verify benchmark.json --runs my-skill-workspace\n  \
     skill-lift verify benchmark.json --runs eval-runs/latest --judge-results verdicts.jsonl\n\n\
-    Exit codes: 0 verified; 1 it comes out differently, or is no report that can be verified; 2 wrong arguments, or one\n\
-    that the report was made with is missing.")]
+    Exit codes: 0 verified; 1 it comes out differently, or is no report that can be verified;\n\
+    2 wrong arguments, or one is missing that the report was made with.")]
 pub struct VerifyArguments {
     /// The report of `skill-lift benchmark`.
     #[arg(value_name = "REPORT")]

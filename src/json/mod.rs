@@ -2,13 +2,14 @@
 //!
 //! In: bytes of a file that may be hostile. Out: a [`Node`] tree that borrows from those bytes, or a
 //! [`Tape`] of where the values stand, for what is mostly passed through; else a [`JsonError`] that says where and why.
-//! Writing lives in [`mod@write`]: two-space indentation, non-ASCII kept.
+//! Writing lives in [`mod@write`]: two-space indentation, non-ASCII kept; [`edit`] changes members of a text in place.
 //!
 //! Strict means: UTF-8 only, no duplicate keys, no NaN or infinities, no lone surrogates, bounded nesting.
 
 mod build;
 mod compare;
 mod difference;
+pub mod edit;
 mod error;
 mod keys;
 mod node;

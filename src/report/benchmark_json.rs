@@ -71,14 +71,20 @@ impl Provenance {
 }
 
 #[derive(Serialize)]
-struct Tool {
+pub(super) struct Tool {
     name: &'static str,
     version: &'static str,
     compat: &'static str,
 }
 
+impl Default for Tool {
+    fn default() -> Self {
+        Self { name: "skill-lift", version: env!("CARGO_PKG_VERSION"), compat: "0.6" }
+    }
+}
+
 #[derive(Serialize)]
-struct Stats {
+pub(super) struct Stats {
     mean: Option<f64>,
     stddev: Option<f64>,
     min: Option<f64>,
@@ -87,7 +93,7 @@ struct Stats {
     n: usize,
 }
 
-fn stats(values: &[f64]) -> Stats {
+pub(super) fn stats(values: &[f64]) -> Stats {
     let summary = describe::summary(values);
     Stats {
         mean: summary.mean,

@@ -231,7 +231,7 @@ pub(super) fn listing_error(folder: &str, error: ListingError) -> LayoutError {
 }
 
 /// A path below a root that is shown as the user typed it.
-pub(super) fn join_shown(root: &str, path: &str) -> String {
+pub fn join_shown(root: &str, path: &str) -> String {
     match root {
         "." => path.to_owned(),
         root if root.ends_with('/') => format!("{root}{path}"),
@@ -441,6 +441,6 @@ impl Place {
     }
 }
 
-fn is_output(name: &str) -> bool {
+pub(super) fn is_output(name: &str) -> bool {
     matches!(name, "output.md" | "output.txt" | "response.md" | "response.txt" | "final.md" | "final.txt" | "outputs")
 }

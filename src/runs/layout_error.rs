@@ -53,6 +53,9 @@ pub enum LayoutError {
         /// The limit.
         limit: usize,
     },
+    /// There is no runs root.
+    #[error("runs directory does not exist: {0}")]
+    Missing(String),
     /// The runs root is no directory.
     #[error("not a directory: {0}")]
     NotADirectory(String),

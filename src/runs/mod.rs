@@ -18,6 +18,7 @@ mod layout_error;
 pub mod limits;
 mod listing;
 pub mod metrics;
+pub mod migrate;
 pub(crate) mod named_file;
 mod natural;
 pub(crate) mod output;

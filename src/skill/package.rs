@@ -1,16 +1,16 @@
 //! The folder of a skill and its `SKILL.md`.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
 use thiserror::Error;
 
 use super::front_matter::{self, FrontMatterProblem};
+use super::within::{Unread, read_within};
 
 /// The name of the file, with exactly these capitals.
-const FILE: &str = "SKILL.md";
+pub(super) const FILE: &str = "SKILL.md";
 
 /// So many entries of a folder are looked at.
 const MAX_ENTRIES: usize = 100_000;
@@ -106,24 +106,15 @@ fn has_file(folder: &Path, directory: &Path) -> Result<bool, SkillError> {
 }
 
 fn read_text(directory: &Path, shown: &str, max_bytes: u64) -> Result<String, SkillError> {
-    let unreadable = |error: io::Error| SkillError::File(format!("cannot read {shown}: {error}"));
-    let place = directory.join(FILE).canonicalize().map_err(unreadable)?;
-    if !place.starts_with(directory) {
-        return Err(SkillError::File(format!("{shown} is a link out of the folder of the skill; put the file there")));
-    }
-    // links were resolved above; a pipe must not block the reading
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::open(&place, flags, Mode::empty()).map_err(|error| unreadable(error.into()))?);
-    let metadata = file.metadata().map_err(unreadable)?;
-    if !metadata.is_file() {
-        return Err(SkillError::File(format!("{shown} is not a file")));
-    }
-    let mut bytes = Vec::new();
-    file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > max_bytes {
-        let message = format!("{shown} is larger than {max_bytes} bytes; raise --max-skill-mib to read it");
-        return Err(SkillError::File(message));
-    }
+    let bytes = read_within(directory, &directory.join(FILE), max_bytes).map_err(|problem| {
+        SkillError::File(match problem {
+            Unread::Outside => format!("{shown} is a link out of the folder of the skill; put the file there"),
+            Unread::NotAFile => format!("{shown} is not a file"),
+            Unread::TooLarge => format!("{shown} is larger than {max_bytes} bytes; raise --max-skill-mib to read it"),
+            Unread::Missing => format!("cannot read {shown}: it leads nowhere"),
+            Unread::Io(error) => format!("cannot read {shown}: {error}"),
+        })
+    })?;
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..valid].iter().filter(|byte| **byte == b'\n').count() + 1;

@@ -5,11 +5,13 @@ use std::fs;
 use crate::support::repository;
 
 /// The files whose enums give the codes their spelling.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 12] = [
     "src/analyze/telemetry/compare.rs",
     "runner-shims/contract/src/reason.rs",
     "src/runs/warning.rs",
     "src/runs/ending.rs",
+    "src/runs/migrate/problem.rs",
+    "src/skill/profile.rs",
     "src/grade/stored/facts.rs",
     "src/suite/one_arm.rs",
     "src/analyze/flags.rs",

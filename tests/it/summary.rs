@@ -20,7 +20,7 @@ fn summary(folder: &Path, styles: &[Style]) -> Vec<String> {
         split: None,
         variants: suite.variants.clone(),
         index: IndexOptions::default(),
-        grade: GradeOptions::default(),
+        grade: GradeOptions { for_analysis: true, ..GradeOptions::default() },
         verdicts: &Verdicts::default(),
         products: Products { frames: FrameChoice::Runs, ..Products::default() },
         progress: None,

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use rust_decimal::Decimal;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+pub mod wire;
+
 /// The version of the telemetry schema that is read and written.
 pub const SCHEMA_VERSION: u32 = 3;
 

@@ -64,6 +64,14 @@ impl WriteBack {
     }
 }
 
+/// The process that began a temporary file for a target, by the names of both; `None` for other files.
+pub fn writer_of(temporary: &str, target: &str) -> Option<u32> {
+    let middle = temporary.strip_prefix('.')?.strip_prefix(target)?.strip_prefix('.')?.strip_suffix(".tmp")?;
+    let (process, number) = middle.split_once('-')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number(process) && is_number(number) { process.parse().ok() } else { None }
+}
+
 static COUNTER: AtomicU32 = AtomicU32::new(0);
 
 /// Temporary files that have not got their names yet.
@@ -141,6 +149,17 @@ impl AtomicFile {
     fn new(target: &Path, temporary: Option<PathBuf>, file: File) -> Self {
         let writer = Some(BufWriter::with_capacity(BUFFER_BYTES, file));
         Self { target: target.to_owned(), temporary, writer, write_back: None, waiting: 0 }
+    }
+
+    /// Gives the file the permissions of the one that it replaces.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn set_permissions(&self, permissions: fs::Permissions) -> io::Result<()> {
+        match (&self.writer, &self.temporary) {
+            (Some(writer), Some(_)) => writer.get_ref().set_permissions(permissions),
+            _ => Ok(()),
+        }
     }
 
     /// Gives the file its name. Whatever had the name is replaced.
@@ -324,6 +343,28 @@ mod tests {
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         let device = AtomicFile::through(Path::new("/dev/null")).unwrap();
         assert_eq!(device.commit_new().unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_temporary_file_names_its_process_and_takes_over_permissions() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = folder("temporary");
+        let target = folder.join("a.json");
+        let mut file = AtomicFile::create(&target).unwrap();
+        let names: Vec<String> =
+            fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        assert_eq!(names.iter().map(|name| writer_of(name, "a.json")).collect::<Vec<_>>(), [Some(process::id())]);
+        assert_eq!(writer_of(&names[0], "b.json"), None);
+        for other in ["a.json", ".a.json.tmp", ".a.json.1.tmp", ".a.json.1-.tmp", ".a.json.x-1.tmp", ".a.json.1-2.tm"] {
+            assert_eq!(writer_of(other, "a.json"), None, "{other}");
+        }
+        file.write_all(b"{}").unwrap();
+        file.set_permissions(fs::Permissions::from_mode(0o640)).unwrap();
+        file.commit().unwrap();
+        assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
         fs::remove_dir_all(folder).unwrap();
     }
 

@@ -122,7 +122,7 @@ impl Efficiency {
 }
 
 /// An amount as an exact fraction.
-fn exact(amount: Decimal) -> Rational {
+pub(super) fn exact(amount: Decimal) -> Rational {
     Rational::new(BigInt::from(amount.mantissa()), BigInt::from(10).pow(amount.scale()))
 }
 

@@ -8,6 +8,7 @@ mod compare;
 mod cost;
 mod efficiency;
 mod ledger;
+mod overhead;
 mod spend;
 mod usage;
 
@@ -20,5 +21,6 @@ pub use compare::{
 pub use cost::{CasePairedCost, CostSummary, PairedCosts, VariantCost};
 pub use efficiency::{Efficiency, Quantity, QuantityEffect};
 pub use ledger::{Finding, FlaggedCase, Ledger};
+pub use overhead::{BlockedPair, OverheadPair, PairBlock, SpentWithoutLift, TokenOverhead};
 pub use spend::{Coverage, Spend, Totals};
 pub use usage::{CoverageCounts, VariantUsage};

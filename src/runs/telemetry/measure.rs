@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use skill_lift_contract::telemetry::{Basis, Currency, Measurement, Money, Provenance, SCHEMA_VERSION};
+use skill_lift_contract::telemetry::{Basis, Currency, Measurement, Money, Provenance};
 use skill_lift_text::python;
 
 use super::Record;
+use super::envelope::is_current;
 use super::usage::{UsageCounts, aliases};
 use crate::json::{Number, View};
 
@@ -22,9 +23,8 @@ pub(super) struct Measure<'o, 'b, V> {
 
 impl<'o, 'b, 'v, V: View<'v>> Measure<'o, 'b, V> {
     pub(super) fn new(record: Record<'o, V>, basis: &'b Arc<Basis>) -> Self {
-        let version = |telemetry: V| telemetry.member("schema_version").and_then(|version| version.number());
-        let current = |telemetry: &V| version(*telemetry).is_some_and(|v| v.as_f64() == f64::from(SCHEMA_VERSION));
-        let envelope = record.get("telemetry").filter(current).and_then(|telemetry| telemetry.member("measurements"));
+        let envelope = record.get("telemetry").filter(|telemetry| is_current(*telemetry));
+        let envelope = envelope.and_then(|telemetry| telemetry.member("measurements"));
         Self { record, basis, envelope }
     }
 

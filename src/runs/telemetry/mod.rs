@@ -4,6 +4,7 @@
 //! counts before the normalised blocks, those before plain numbers. Nothing is added up here.
 
 mod coverage;
+mod envelope;
 mod measure;
 mod usage;
 
@@ -14,6 +15,7 @@ use skill_lift_contract::telemetry::{Basis, Currency, Measurement, Money, Proven
 use skill_lift_text::python;
 
 pub use coverage::TelemetryCoverage;
+pub(in crate::runs) use envelope::{Envelope, is_current};
 pub use usage::{CacheRule, UsageCounts};
 
 use crate::json::{Node, View};

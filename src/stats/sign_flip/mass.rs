@@ -133,9 +133,12 @@ impl Plan {
 
 impl Law {
     fn new(magnitudes: &[(u64, usize)], plan: &Plan) -> Self {
-        let mut law = Self { base: 0, masses: vec![1.0], cut: plan.cut };
-        // two tables take turns: fresh ones for every magnitude would cost more than the sums
-        let mut next: Vec<f64> = Vec::new();
+        // two tables take turns: fresh or growing ones for every magnitude would cost more than the sums
+        let largest = usize::try_from(plan.window).unwrap_or(0) + 1;
+        let mut masses = Vec::with_capacity(largest);
+        masses.push(1.0);
+        let mut law = Self { base: 0, masses, cut: plan.cut };
+        let mut next: Vec<f64> = Vec::with_capacity(largest);
         let mut range = 0_i64;
         for &(magnitude, count) in magnitudes {
             // Sums of magnitudes fit an i64: the caller checked their total.
