@@ -5,11 +5,11 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 use skill_lift_contract::Metric;
 
 use super::aggregate::plain;
-use super::benchmark::{BenchmarkArguments, Made};
+use super::benchmark::{Made, Words};
 use super::choices::{DuplicateChoice, UnobservedChoice};
 use super::common::{load_suite, stamp};
 use super::output::{Color, emit, fail, is_unicode, terminal_width, warn_line};
@@ -168,7 +168,7 @@ impl TokenOverheadArguments {
         let suite = load_suite(path, &options, true, self.color)?;
         let is_workspace = suite.dialect != Dialect::SharedBenchmark && Workspace::is_one(&runs);
         let words = self.words(path, &runs, is_workspace);
-        let benchmark = BenchmarkArguments::of_words(words).map_err(|error| fail(&error.to_string()))?;
+        let Words { benchmark } = Words::try_parse_from(words).map_err(|error| fail(&error.to_string()))?;
         let (made, NoRows) = benchmark.make(|_| Ok(NoRows))?;
         let Made { head, analysis, provenance, runs_root, .. } = made;
         if analysis.table.baseline != Baseline::WithoutSkill {

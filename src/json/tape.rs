@@ -159,12 +159,6 @@ impl<'t, 'a> Item<'t, 'a> {
         Span { start: start as usize, end: end as usize }
     }
 
-    /// Where the value stands in the text that was read.
-    pub fn span(self) -> Span {
-        let Entry { start, end, .. } = self.entry();
-        Span { start: start as usize, end: end as usize }
-    }
-
     /// The values in a container, one behind the other; of an object its keys as well.
     fn parts(self) -> impl Iterator<Item = Item<'t, 'a>> {
         let end = self.entry().next;
