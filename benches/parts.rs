@@ -121,5 +121,5 @@ fn pairing(bencher: Bencher) {
 fn analysis(bencher: Bencher) {
     let (suite, runs) = demo();
     let frames = graded(&suite, &runs, FrameChoice::Runs).expect("frames");
-    bencher.bench(|| analyze(&frames, &suite.variants, &AnalysisOptions::default()).map(|a| a.case_flags.len()));
+    bencher.bench(|| analyze(frames.clone(), &suite.variants, &AnalysisOptions::default()).map(|a| a.case_flags.len()));
 }

@@ -117,12 +117,14 @@ impl Edit {
     }
 }
 
-/// Analyses graded runs. `variants` are the selected arms in order.
+/// Analyses graded runs; the frames are gone before the long part begins. `variants` are the selected arms in order.
 ///
 /// # Errors
 /// When a frame lacks a column.
-pub fn analyze(frames: &Frames, variants: &[String], options: &AnalysisOptions) -> Result<Analysis, FrameError> {
-    let table = RunTable::read(frames, variants, options.baseline)?;
+pub fn analyze(frames: Frames, variants: &[String], options: &AnalysisOptions) -> Result<Analysis, FrameError> {
+    let table = RunTable::read(&frames, variants, options.baseline)?;
+    // the table holds all that is needed; both together are what takes most memory
+    drop(frames);
     let pairing = pairing::Pairing::of(&table, Metric::ObjectivePassRate);
     let graded = pairing::Pairing::of(&table, Metric::GradedScore);
     let fit = pairing.fit_for_inference(&table);

@@ -162,8 +162,7 @@ impl BenchmarkArguments {
         }
         let plan = plan.map(|plan| input.held_against(plan));
         let options = AnalysisOptions { thresholds, baseline: input.baseline(&variants), plan };
-        let analysis = analyze(&frames, &variants, &options).map_err(|error| fail(&error.to_string()))?;
-        drop(frames);
+        let analysis = analyze(frames, &variants, &options).map_err(|error| fail(&error.to_string()))?;
         let benchmark_file =
             stored.as_ref().and_then(|stored| input.check_benchmark(&analysis, stored, self.common.split()));
         let mismatches = label_mismatches(&analysis.table, &analysis.pairing);

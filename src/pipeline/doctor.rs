@@ -186,7 +186,7 @@ fn facts(input: &Input, workspace: &Workspace, suite: &Suite) -> Result<(Workspa
     let (evaluated, variants) = evaluate_workspace(&request, &mut Discarded).map_err(|error| error.to_string())?;
     let frames = evaluated.frames.ok_or("the runs were not collected")?;
     let options = AnalysisOptions { baseline: input.baseline(&variants), ..AnalysisOptions::default() };
-    let analysis = analyze(&frames, &variants, &options).map_err(|error| error.to_string())?;
+    let analysis = analyze(frames, &variants, &options).map_err(|error| error.to_string())?;
     let mut arms: BTreeMap<u32, ArmFacts> = BTreeMap::new();
     for run in &analysis.table.runs {
         let arm = arms.entry(run.order.variant).or_default();

@@ -64,7 +64,7 @@ pub fn graded_side(
     let baseline = baseline(&variants);
     let Evaluated { frames, warnings, runs_sha256, .. } = evaluated;
     let analysis =
-        frames.map(|frames| analyze(&frames, &variants, &AnalysisOptions { baseline, ..AnalysisOptions::default() }));
+        frames.map(|frames| analyze(frames, &variants, &AnalysisOptions { baseline, ..AnalysisOptions::default() }));
     let flags = analysis.transpose()?.map(|analysis| {
         let cases = analysis.case_flags.iter();
         let flags = cases.flat_map(|case| case.flags.iter().map(|raised| (&case.case_id, flag_text(&raised.flag))));

@@ -27,7 +27,7 @@ fn summary(folder: &Path, styles: &[Style]) -> Vec<String> {
     };
     let mut rows = RowArray::begin(std::io::sink()).unwrap();
     let evaluated = evaluate(&request, &mut rows).unwrap();
-    let analysis = analyze(&evaluated.frames.unwrap(), &suite.variants, &AnalysisOptions::default()).unwrap();
+    let analysis = analyze(evaluated.frames.unwrap(), &suite.variants, &AnalysisOptions::default()).unwrap();
     let view = SummaryView::of(&suite.skill_name, &analysis, None);
     styles.iter().map(|style| render(&view, *style)).collect()
 }
