@@ -67,6 +67,8 @@ fn a_pair_that_was_observed_in_one_arm_only_makes_no_lift() {
             "evidence": ["a/without_skill/run-2 (tests)"]
         });
         assert_eq!(sign(&report, "asymmetric_evidence"), &expected);
+        let bounds = &inference["missingness"]["bounds"];
+        assert_eq!((&bounds["missing_with"], &bounds["missing_without"]), (&json!(1), &json!(1)));
         // the headline keeps the pair: the reference has it
         assert_eq!(report["paired_summary"]["pairing"]["eligible_pairs"], json!(3));
     }
@@ -143,6 +145,9 @@ fn what_only_one_arm_can_satisfy_stands_beside_the_lift() {
     let inference = &report["inference"];
     assert_eq!(inference["overall"]["estimate"], json!(0.0));
     assert_eq!(inference["by_case"][0]["class"], "saturated");
+    // nothing is missing, so that both bounds are the lift
+    let bounds = &inference["missingness"]["bounds"];
+    assert_eq!((&bounds["lift_worst"], &bounds["lift_best"]), (&json!(0.0), &json!(0.0)));
     assert_eq!(inference["overall"]["verdict"]["qualifiers"], json!([{"code": "all_pass"}]));
     assert_eq!(
         inference["one_arm_criteria"],
