@@ -34,6 +34,10 @@ pub struct MigrateTelemetryArguments {
     /// Write nothing into the runs; say what would change.
     #[arg(long)]
     check: bool,
+    /// Call every value legacy_unverified, whatever a block says of its source, as version 0.6 of the reference package does.
+    /// Reports do not add such values to others any more, nor compare their costs within pairs.
+    #[arg(long)]
+    mark_unverified: bool,
     /// Write the report to this file instead of standard output.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -61,7 +65,8 @@ pub fn run(arguments: &MigrateTelemetryArguments) -> ExitCode {
         bar.set_length(total as u64);
         bar.set_position(done as u64);
     };
-    let migrated = migrate(&arguments.runs, &MigrationOptions { dry_run: arguments.check, limits }, &progress);
+    let options = MigrationOptions { dry_run: arguments.check, mark_unverified: arguments.mark_unverified, limits };
+    let migrated = migrate(&arguments.runs, &options, &progress);
     bar.finish_and_clear();
     let migration = match migrated {
         Ok(migration) => migration,

@@ -161,37 +161,51 @@ fn a_report_says_the_same_before_and_after() {
     assert!(passed > 5.0, "{passed}");
 }
 
+/// Tokens and money from several sources: what may be added up and compared before may be after, and nothing else.
 #[test]
-fn what_was_normalised_keeps_its_value_and_is_called_unverified() {
-    let workspace = Workspace::with_cases(&["c"]);
-    for (arm, tokens) in ARMS.into_iter().zip([120, 100]) {
-        workspace.write(&format!("runs/c/{arm}/output.md"), "yes");
-        let metadata = json!({"provider": "p", "model": "m",
-            "usage_normalized": {"total_tokens": tokens, "cache_read_tokens": 4, "source": "provider_reported"},
-            "cost_normalized": {"total_cost": 0.25, "currency": "EUR", "source": "price_table_estimated"}});
-        workspace.write(&format!("runs/c/{arm}/metadata.json"), metadata.to_string());
-    }
-    let numbers = |report: &Value| {
-        let tokens = &report["summary"]["with_skill"]["total_tokens"];
-        let totals = &report["cost_summary"]["totals"];
-        let cached = &report["cost_summary"]["cache_accounting"]["cache_read_tokens"]["value"];
-        json!([
-            tokens["sum"],
-            tokens["mean"],
-            totals["total_tokens"],
-            totals["cost_by_currency"]["EUR"]["value"],
-            cached
-        ])
+fn sources_stay_what_they_are() {
+    let tree = || {
+        let workspace = Workspace::with_cases(&["block", "plain", "envelope", "contradiction"]);
+        for (arm, tokens) in ARMS.into_iter().zip([120, 100]) {
+            let write = |case: &str, metadata: Value| {
+                workspace.write(&format!("runs/{case}/{arm}/output.md"), if tokens > 100 { "yes" } else { "no" });
+                let base = json!({"provider": "p", "model": "m"});
+                let members = base.as_object().unwrap().iter().chain(metadata.as_object().unwrap());
+                let metadata: serde_json::Map<String, Value> =
+                    members.map(|(key, value)| (key.clone(), value.clone())).collect();
+                workspace.write(&format!("runs/{case}/{arm}/metadata.json"), Value::Object(metadata).to_string());
+            };
+            let usage = json!({"total_tokens": tokens, "cache_read_tokens": 4, "source": "provider_reported"});
+            let cost = json!({"total_cost": tokens, "currency": "USD", "source": "provider_reported"});
+            write("block", json!({"usage_normalized": usage, "cost_normalized": cost}));
+            write("plain", json!({"total_tokens": tokens, "cost_usd": 0.5, "elapsed_ms": 10}));
+            write("contradiction", json!({"usage_normalized": usage, "total_tokens": 7, "elapsed_ms": 1.5}));
+            let basis =
+                json!({"population": "answer", "provider": "p", "runner": "p", "model": "m", "billing_scope": "run"});
+            let value = |value: Value| json!({"availability": "available", "value": value, "provenance": "provider_reported", "basis": basis});
+            write(
+                "envelope",
+                json!({"telemetry": {"schema_version": 3, "measurements": {"total_tokens": value(json!(tokens)),
+                "cost": value(json!({"amount": "2.50", "currency": "USD"}))}}}),
+            );
+        }
+        workspace
     };
+    let workspace = tree();
     let before = report(&workspace);
+    let paired = &before["cost_summary"]["paired_cost_delta"];
+    assert_eq!((&paired["block"]["delta"], &paired["envelope"]["delta"]), (&json!(20.0), &json!(0.0)));
     workspace.run(&["migrate-telemetry", "--runs", "runs"]);
-    let after = report(&workspace);
-    assert_eq!(numbers(&before), json!([120.0, 120.0, 220, "0.50", 8]));
-    assert_eq!(numbers(&before), numbers(&after));
-    // whoever states no more than a number states no source that two runs could share
-    let delta = |report: &Value| report["cost_summary"]["paired_cost_delta"]["c"]["blocked_reason_counts"].clone();
-    assert_eq!(delta(&before), json!({"basis_missing": 1}));
-    assert_eq!(delta(&after), json!({"legacy_unverified": 1}));
+    assert_eq!(differences("", &comparable(before.clone()), &comparable(report(&workspace))), [""; 0]);
+
+    // as version 0.6 of the reference package: the values are the same, their sources are not
+    let workspace = tree();
+    workspace.run(&["migrate-telemetry", "--runs", "runs", "--mark-unverified"]);
+    let marked = report(&workspace);
+    let tokens = |report: &Value| report["summary"]["with_skill"]["median_total_tokens"].clone();
+    assert_eq!((tokens(&before), tokens(&marked)), (json!(120.0), json!(120.0)));
+    let blocked = &marked["cost_summary"]["paired_cost_delta"]["block"]["blocked_reason_counts"];
+    assert_eq!(blocked, &json!({"legacy_unverified": 1}));
 }
 
 /// The one thing that a check may find afterwards: tokens that stood in a normalised block alone, which checks do not read.

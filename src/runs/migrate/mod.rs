@@ -33,6 +33,9 @@ const TARGETS: [&str; 2] = ["metadata.json", "metrics.json"];
 pub struct MigrationOptions {
     /// Whether nothing is written.
     pub dry_run: bool,
+    /// Whether every value of a new envelope is called unverified, as version 0.6 of the reference package does. Sums and
+    /// comparisons with values of another source are not taken any more then.
+    pub mark_unverified: bool,
     /// How much is read.
     pub limits: Limits,
 }
@@ -129,7 +132,7 @@ fn migrate_run(root: &Path, path: &str, options: &MigrationOptions) -> Outcome {
         if !options.dry_run {
             leftovers_removed = remove_leftovers(&root.join(path), files.leftovers());
         }
-        let plan = files.plan()?;
+        let plan = files.plan(options.mark_unverified)?;
         Ok(match plan {
             Plan::Nothing => State::Unchanged,
             Plan::Write(_) if options.dry_run => State::Changed,

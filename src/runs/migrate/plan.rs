@@ -92,7 +92,7 @@ impl RunFiles {
     }
 
     /// What has to be written.
-    pub(super) fn plan(&self) -> Result<Plan, Refusal> {
+    pub(super) fn plan(&self, mark_unverified: bool) -> Result<Plan, Refusal> {
         let mut texts: Vec<(&'static str, &str)> = Vec::new();
         for (name, bytes) in &self.files {
             let text =
@@ -110,7 +110,7 @@ impl RunFiles {
         }
         let files: Vec<File<'_, '_>> =
             tapes.iter().map(|(name, text, tape)| File { name, text, object: tape.root() }).collect();
-        let writes = self.writes(&files)?;
+        let writes = self.writes(&files, mark_unverified)?;
         if writes.is_empty() {
             return Ok(Plan::Nothing);
         }
@@ -123,7 +123,7 @@ impl RunFiles {
         Ok(Plan::Write(writes))
     }
 
-    fn writes(&self, files: &[File<'_, '_>]) -> Result<Vec<(&'static str, String)>, Refusal> {
+    fn writes(&self, files: &[File<'_, '_>], mark_unverified: bool) -> Result<Vec<(&'static str, String)>, Refusal> {
         let objects: Vec<Item<'_, '_>> = files.iter().map(|file| file.object).collect();
         let file = |name: &str| files.iter().find(|file| file.name == name);
         for file in files.iter().filter(|file| TARGETS.contains(&file.name)) {
@@ -137,7 +137,7 @@ impl RunFiles {
             Some(current) => NewValue::Written(current.text()),
             None => {
                 let envelope = Envelope::of(&objects, &Metrics::merge(&objects), self.has_events);
-                new_value(&envelope)?
+                new_value(&if mark_unverified { envelope.unverified() } else { envelope })?
             }
         };
         // a block that says that nothing was measured must not stand beside something that was

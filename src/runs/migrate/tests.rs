@@ -54,7 +54,8 @@ impl Tree {
 
     fn migrate(&self, dry_run: bool) -> Migration {
         let limits = Limits { sidecar_bytes: SIDECAR_BYTES, directory_entries: 20, ..Limits::default() };
-        migrate(self.0.path(), &MigrationOptions { dry_run, limits }, &|_, _| {}).unwrap()
+        migrate(self.0.path(), &MigrationOptions { dry_run, limits, ..MigrationOptions::default() }, &|_, _| {})
+            .unwrap()
     }
 
     /// The changed directories without the root, and code and path of what was left alone.

@@ -54,15 +54,15 @@ impl Envelope {
         let mut entries = Vec::new();
         let mut add = |name, entry: Option<Entry>| entries.extend(entry.map(|entry| (name, entry)));
         for name in ["input_tokens", "output_tokens"] {
-            add(name, Some(Entry::Count(unverified(measure.tokens(name)))));
+            add(name, Some(Entry::Count(measure.tokens(name))));
         }
         let agrees = |measurement: &Measurement<u64>, plain: Option<f64>, unit: f64| match plain {
             None => true,
             Some(plain) => measurement.value().is_some_and(|value| *value as f64 / unit == plain),
         };
-        let total = unverified(measure.tokens("total_tokens"));
+        let total = measure.tokens("total_tokens");
         add("total_tokens", agrees(&total, metrics.total_tokens, 1.0).then_some(Entry::Count(total)));
-        add("cost", Some(Entry::Money(unverified(measure.cost()))));
+        add("cost", Some(Entry::Money(measure.cost())));
         let elapsed = measure.count("elapsed_ms", &["elapsed_ms", "duration_ms"]);
         add("elapsed_ms", agrees(&elapsed, metrics.elapsed_seconds, 1000.0).then_some(Entry::Count(elapsed)));
 
@@ -93,6 +93,21 @@ impl Envelope {
         };
         add("skill_invoked", invoked.map(Entry::Flag));
         Self { basis: RunBasis::of(record, basis), entries }
+    }
+
+    /// Says of every value that nobody has checked where it comes from, whatever a block says of its source.
+    pub(in crate::runs) fn unverified(mut self) -> Self {
+        for (_, entry) in &mut self.entries {
+            match entry {
+                Entry::Count(Measurement { observation: Observation::Available { provenance, .. }, .. })
+                | Entry::Money(Measurement { observation: Observation::Available { provenance, .. }, .. })
+                | Entry::Flag(Measurement { observation: Observation::Available { provenance, .. }, .. }) => {
+                    *provenance = Provenance::LegacyUnverified;
+                }
+                Entry::Count(_) | Entry::Money(_) | Entry::Flag(_) => {}
+            }
+        }
+        self
     }
 }
 
@@ -216,15 +231,6 @@ impl Serialize for Measurements<'_> {
 /// The wire form of a measurement of this run.
 fn wire<'m, T>(measurement: &'m Measurement<T>, basis: &'m RunBasis) -> WireMeasurement<'m, T, BasisJson<'m>> {
     WireMeasurement { measurement, basis: BasisJson { basis, with_nulls: true } }
-}
-
-/// Tokens and money of older files are historical: whatever a block says of their source, nobody has checked what they
-/// rest on. Time and counts keep what readers say of them, or else a part of a tree could not be added up with the rest.
-fn unverified<T>(mut measurement: Measurement<T>) -> Measurement<T> {
-    if let Observation::Available { provenance, .. } = &mut measurement.observation {
-        *provenance = Provenance::LegacyUnverified;
-    }
-    measurement
 }
 
 #[cfg(test)]

@@ -20,13 +20,13 @@ fn envelope(texts: &[&str], has_events: bool) -> Value {
 
 fn shown<T: std::fmt::Debug>(measurement: &Measurement<T>) -> String {
     match &measurement.observation {
-        Observation::Available { value, .. } => format!("{value:?}"),
+        Observation::Available { value, provenance } => format!("{value:?} {}", provenance.code()),
         Observation::Unavailable(reason) => format!("unavailable {reason}"),
         Observation::NotApplicable(reason) => format!("not applicable {reason}"),
     }
 }
 
-/// Everything that a report reads of a run but where it comes from.
+/// Everything that a report reads of a run.
 fn readings(texts: &[String]) -> (Vec<String>, Vec<Basis>, Metrics) {
     with_tapes(texts, |items| {
         let mut run = RunTelemetry::read(items);
@@ -79,14 +79,28 @@ fn the_wire_form_has_the_members_of_the_schema() {
 }
 
 #[test]
-fn what_was_normalised_is_carried_over_and_not_called_verified() {
+fn what_was_normalised_is_carried_over_with_its_source() {
     let text = r#"{"usage_normalized":{"total_tokens":9,"source":"provider_reported"},
         "cost_normalized":{"total_cost":0.02,"currency":"EUR","source":"price_table_estimated"}}"#;
     let measurements = &envelope(&[text], false)["measurements"];
     assert_eq!(measurements["total_tokens"]["value"], 9);
-    assert_eq!(measurements["total_tokens"]["provenance"], "legacy_unverified");
+    assert_eq!(measurements["total_tokens"]["provenance"], "provider_reported");
     assert_eq!(measurements["cost"]["value"], json!({"amount": "0.02", "currency": "EUR"}));
+    assert_eq!(measurements["cost"]["provenance"], "price_table_estimated");
     assert_eq!(measurements["input_tokens"]["reason"], "missing_input_tokens");
+}
+
+#[test]
+fn an_envelope_may_call_every_value_unverified() {
+    let text = r#"{"usage_normalized":{"total_tokens":9,"source":"provider_reported"},"cost":1,"elapsed_ms":5,
+        "skill_invoked":true}"#;
+    let written = with_tapes(&[text.to_owned()], |items| {
+        serde_json::to_value(Envelope::of(items, &Metrics::merge(items), false).unverified()).unwrap()
+    });
+    for name in ["total_tokens", "cost", "elapsed_ms", "skill_invoked"] {
+        assert_eq!(written["measurements"][name]["provenance"], "legacy_unverified", "{name}");
+    }
+    assert_eq!(written["measurements"]["input_tokens"]["reason"], "missing_input_tokens");
 }
 
 #[test]
