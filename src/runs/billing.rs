@@ -1,7 +1,7 @@
 //! Every run that was paid for: whatever lies below the cases of a suite, whether an arm is selected or not.
 //!
 //! A folder of a case is an arm when it holds a run; else its folders that hold runs are arms of the model that it is
-//! named after. Grading looks at the selected arms only ([`RunIndex`](super::RunIndex)); money counts wherever it went.
+//! named after. Grading looks at the selected arms only ([`RunIndex`]); money counts wherever it went.
 
 use std::collections::BTreeMap;
 use std::path::Path;
