@@ -104,9 +104,9 @@ fn fill(
 }
 
 fn telemetry(index: &RunIndex, slot: &RunSlot, reading: &mut CaseReading) -> Result<RunTelemetry, LayoutError> {
-    let mut directory = index.open(slot)?;
+    let mut directory = index.open(slot)?.without_digests();
     let sidecars = Sidecars::read(&mut directory, &index.options().limits);
-    let telemetry = sidecars.parse(&mut directory).used();
+    let telemetry = sidecars.parse_alone(&mut directory).used();
     reading.warnings.extend(directory.take_warnings());
     Ok(telemetry)
 }

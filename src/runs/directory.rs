@@ -62,6 +62,7 @@ pub struct RunDirectory {
     events: Option<Rc<Events>>,
     metrics: Option<Rc<Metrics>>,
     digests: Vec<(String, ContentDigest)>,
+    keeps_digests: bool,
     warnings: Vec<RunWarning>,
     entry_limit: usize,
 }
@@ -91,6 +92,7 @@ impl RunDirectory {
             events: None,
             metrics: None,
             digests: Vec::new(),
+            keeps_digests: true,
             warnings: Vec::new(),
             entry_limit,
         };
@@ -99,6 +101,11 @@ impl RunDirectory {
             directory.warn_link(&name);
         }
         Ok(directory)
+    }
+
+    /// The directory for readers who do not say what they read: nothing is hashed.
+    pub(super) fn without_digests(self) -> Self {
+        Self { keeps_digests: false, ..self }
     }
 
     /// Whether the directory is there.
@@ -191,8 +198,10 @@ impl RunDirectory {
         if bytes.len() as u64 > limit {
             return Err(FileProblem::TooLarge { path: path.to_owned(), size: bytes.len() as u64, limit });
         }
-        let name = if self.relative.is_empty() { path.to_owned() } else { format!("{}/{path}", self.relative) };
-        self.digests.push((name, ContentDigest::of(&bytes)));
+        if self.keeps_digests {
+            let name = if self.relative.is_empty() { path.to_owned() } else { format!("{}/{path}", self.relative) };
+            self.digests.push((name, ContentDigest::of(&bytes)));
+        }
         Ok(Rc::new(bytes))
     }
 

@@ -137,8 +137,15 @@ impl Sidecars {
         Self { files }
     }
 
-    /// Reads the JSON. Says in `directory` what cannot be read and what contradicts.
+    /// Reads the JSON. Says in `directory` what cannot be read, and lets it know what the run measured.
     pub fn parse<'a>(&'a self, directory: &mut RunDirectory) -> ParsedSidecars<'a> {
+        let parsed = self.parse_alone(directory);
+        directory.know_metrics(Metrics::merge(&parsed.merged()));
+        parsed
+    }
+
+    /// Reads the JSON. Says in `directory` what cannot be read.
+    pub(super) fn parse_alone<'a>(&'a self, directory: &mut RunDirectory) -> ParsedSidecars<'a> {
         let mut objects: Vec<(&'static str, Tape<'a>)> = Vec::new();
         let mut row = None;
         for (name, contents) in &self.files {
@@ -159,9 +166,7 @@ impl Sidecars {
             };
             row.get_or_insert(this);
         }
-        let parsed = ParsedSidecars { row: row.unwrap_or(RowMetadata::Empty), objects };
-        directory.know_metrics(Metrics::merge(&parsed.merged()));
-        parsed
+        ParsedSidecars { row: row.unwrap_or(RowMetadata::Empty), objects }
     }
 }
 
