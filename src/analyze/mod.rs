@@ -3,6 +3,7 @@
 //! Blocks hold codes, counts and exact rationals. Nothing is rounded or put into words here: that is the report's part.
 
 pub mod benchmark_file;
+pub mod completeness;
 pub mod diagnosis;
 pub mod diff;
 pub mod endings;
@@ -84,6 +85,8 @@ pub struct Analysis {
     pub inference: inference::Inference,
     /// The pairs that inference rests on, where those are fewer than the pairs that count.
     pub fit: Option<pairing::Pairing>,
+    /// What the report lacks; nothing when it is complete.
+    pub incomplete_reasons: Vec<completeness::IncompleteReason>,
     /// What to look at before the lift is believed.
     pub sanity: sanity::Sanity,
     /// Whether the skill changes what the agent does.
@@ -142,7 +145,9 @@ pub fn analyze(frames: Frames, variants: &[String], options: &AnalysisOptions) -
     let fit_lift = fit.as_ref().map(|pairs| lift::PairedSummary::of(&table, pairs, &graded, options));
     let inference = inference::Inference::of(&table, fit_pairs, fit_lift.as_ref().unwrap_or(&lift), overall, options);
     let sanity = sanity::Sanity::of(&table, fit_pairs);
+    let incomplete_reasons = completeness::incomplete_reasons(&table, &pairing, inference.missingness.as_ref());
     Ok(Analysis {
+        incomplete_reasons,
         variants: variants::by_variant(&table),
         by_model: variants::by_model(&table),
         reliability,

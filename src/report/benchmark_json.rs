@@ -239,6 +239,9 @@ pub fn write_benchmark(
     members.member("skill_name", &head.skill_name)?;
     members.member("generated_at", &head.generated_at)?;
     members.member("population", "answer")?;
+    let incomplete: Vec<&str> = analysis.incomplete_reasons.iter().map(|reason| reason.code()).collect();
+    members.member("availability", if incomplete.is_empty() { "complete" } else { "partial" })?;
+    members.member("incomplete_reasons", &incomplete)?;
     members.member("skipped_trigger_cases", &head.skipped_trigger_cases)?;
     members.member("summary", &variant_blocks(&analysis.variants))?;
     members.member("by_model", &Ordered(by_model.collect()))?;

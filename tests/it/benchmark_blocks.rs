@@ -305,3 +305,21 @@ fn slim_rows_lack_nothing_but_the_metadata() {
     let said = workspace.on_runs("benchmark", &["--quiet", "--results", "thin"]);
     assert_eq!(said.code, 2, "{}", said.stderr);
 }
+
+#[test]
+fn a_report_says_what_it_lacks() {
+    let workspace = Workspace::with_cases(&["a", "b"]);
+    let lacks = |workspace: &Workspace| {
+        let report = workspace.on_runs("benchmark", &[]).json();
+        (report["availability"].clone(), report["incomplete_reasons"].clone())
+    };
+    // every pair is blocked, too
+    assert_eq!(lacks(&workspace), (json!("partial"), json!(["nothing_graded", "incomplete_pairing"])));
+    for case in ["a", "b"] {
+        workspace.write(&format!("runs/{case}/with_skill/output.md"), "yes");
+        workspace.write(&format!("runs/{case}/without_skill/output.md"), "no");
+    }
+    assert_eq!(lacks(&workspace), (json!("complete"), json!([])));
+    std::fs::remove_file(workspace.path().join("runs/b/without_skill/output.md")).unwrap();
+    assert_eq!(lacks(&workspace), (json!("partial"), json!(["incomplete_pairing"])));
+}

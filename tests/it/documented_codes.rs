@@ -5,7 +5,8 @@ use std::fs;
 use crate::support::repository;
 
 /// The files whose enums give the codes their spelling.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 13] = [
+    "src/analyze/completeness.rs",
     "src/analyze/telemetry/compare.rs",
     "runner-shims/contract/src/reason.rs",
     "src/runs/warning.rs",
