@@ -11,8 +11,9 @@ use skill_lift_stats::Thresholds;
 
 use super::benchmark::Words;
 use super::common::{repository_of, stamp};
-use super::output::{Color, emit, fail, is_unicode, terminal_width, warn_line};
-use crate::report::{RowSpool, SkillReport, Style, aggregate_table, write_aggregate};
+use super::output::{Color, emit, fail, warn_line};
+use super::summary::table_style;
+use crate::report::{RowSpool, SkillReport, aggregate_table, write_aggregate};
 use crate::runs::index::shown_path;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -119,12 +120,7 @@ impl AggregateArguments {
         if self.quiet && self.out.is_some() && self.format.is_none() {
             return Ok(());
         }
-        let style = Style {
-            width: terminal_width(),
-            color: self.color.applies(is_terminal),
-            ascii: self.ascii || !is_unicode(),
-            all_cases: false,
-        };
+        let style = table_style(self.color, self.ascii, false);
         emit(None, |writer: &mut dyn Write| match format {
             Format::Json => json(writer),
             Format::Table => writer.write_all(aggregate_table(&reports, thresholds.alpha(), style).as_bytes()),

@@ -7,13 +7,14 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::common::{load_suite, stamp};
-use super::output::{Color, emit, fail, is_unicode, terminal_width};
+use super::output::{Color, emit, fail};
+use super::summary::table_style;
 use super::warnings::{fail_each, print_warnings};
 use crate::analyze::telemetry::{FlaggedCase, Ledger};
 use crate::json::{self, Item, Tape};
 use crate::judge::Verdicts;
 use crate::pipeline::WarningLog;
-use crate::report::{LedgerHead, LedgerSource, Style, ledger_markdown, ledger_table, write_ledger_json};
+use crate::report::{LedgerHead, LedgerSource, ledger_markdown, ledger_table, write_ledger_json};
 use crate::runs::billing::billed_runs;
 use crate::runs::index::shown_path;
 use crate::runs::{IndexOptions, Limits, OnDuplicate, read_named};
@@ -140,12 +141,7 @@ impl CostSummaryArguments {
         if self.quiet && self.format.is_none() && self.out.is_some() {
             return Ok(());
         }
-        let style = Style {
-            width: terminal_width(),
-            color: self.color.applies(is_terminal),
-            ascii: self.ascii || !is_unicode(),
-            all_cases: false,
-        };
+        let style = table_style(self.color, self.ascii, false);
         emit(None, |writer: &mut dyn Write| match format {
             Format::Json => write_ledger_json(writer, source),
             Format::Table => writer.write_all(ledger_table(source, style).as_bytes()),

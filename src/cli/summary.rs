@@ -46,11 +46,16 @@ impl SummaryArguments {
 
     /// How the table looks on standard output.
     pub fn style(&self, color: Color) -> Style {
-        Style {
-            width: terminal_width(),
-            color: color.applies(io::stdout().is_terminal()),
-            ascii: self.ascii || !is_unicode(),
-            all_cases: self.all_cases,
-        }
+        table_style(color, self.ascii, self.all_cases)
+    }
+}
+
+/// How tables look on standard output.
+pub fn table_style(color: Color, ascii: bool, all_cases: bool) -> Style {
+    Style {
+        width: terminal_width(),
+        color: color.applies(io::stdout().is_terminal()),
+        ascii: ascii || !is_unicode(),
+        all_cases,
     }
 }

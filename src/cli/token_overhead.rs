@@ -12,11 +12,12 @@ use super::aggregate::plain;
 use super::benchmark::{Made, Words};
 use super::choices::{DuplicateChoice, UnobservedChoice};
 use super::common::{load_suite, repository_of, stamp};
-use super::output::{Color, emit, fail, is_unicode, terminal_width, warn_line};
+use super::output::{Color, emit, fail, warn_line};
+use super::summary::table_style;
 use crate::analyze::pairing::Pairing;
 use crate::analyze::table::{Baseline, WITH_SKILL};
 use crate::analyze::telemetry::TokenOverhead;
-use crate::report::{OverheadReport, Provenance, RowWriter, Style, overhead_markdown, overhead_table, write_overhead};
+use crate::report::{OverheadReport, Provenance, RowWriter, overhead_markdown, overhead_table, write_overhead};
 use crate::runs::Limits;
 use crate::runs::index::shown_path;
 use crate::runs::workspace::Workspace;
@@ -141,12 +142,7 @@ impl TokenOverheadArguments {
         if self.quiet && self.out.is_some() && self.format.is_none() {
             return Ok(());
         }
-        let style = Style {
-            width: terminal_width(),
-            color: self.color.applies(is_terminal),
-            ascii: self.ascii || !is_unicode(),
-            all_cases: self.all_cases,
-        };
+        let style = table_style(self.color, self.ascii, self.all_cases);
         match format {
             Format::Json => emit(None, json),
             Format::Markdown => emit(None, markdown),
