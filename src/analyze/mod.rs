@@ -132,39 +132,79 @@ pub fn analyze(frames: Frames, variants: &[String], options: &AnalysisOptions) -
     let graded = pairing::Pairing::of(&table, Metric::GradedScore);
     let fit = pairing.fit_for_inference(&table);
     let fit_pairs = fit.as_ref().unwrap_or(&pairing);
-    // exact tests over many units take the time; each is a function of its deltas alone
-    let (lift, (overall, reliability)) = rayon::join(
-        || lift::PairedSummary::of(&table, &pairing, &graded, options),
+    // exact tests over many units take the time, each a function of its deltas alone; the rest goes on beside them
+    let ((lift, inference), described) = rayon::join(
         || {
-            rayon::join(
+            let (lift, overall) = rayon::join(
+                || lift::PairedSummary::of(&table, &pairing, &graded, options),
                 || inference::overall(&table, fit_pairs, options),
-                || reliability::Reliability::of(&table, &pairing),
-            )
+            );
+            let fit_lift = fit.as_ref().map(|pairs| lift::PairedSummary::of(&table, pairs, &graded, options));
+            let inferred = fit_lift.as_ref().unwrap_or(&lift);
+            let inference = inference::Inference::of(&table, fit_pairs, inferred, overall, options);
+            (lift, inference)
         },
+        || Described::of(&table, &pairing, fit_pairs, options),
     );
-    let fit_lift = fit.as_ref().map(|pairs| lift::PairedSummary::of(&table, pairs, &graded, options));
-    let inference = inference::Inference::of(&table, fit_pairs, fit_lift.as_ref().unwrap_or(&lift), overall, options);
     let sanity = sanity::Sanity::of(&table, fit_pairs);
     let incomplete_reasons = completeness::incomplete_reasons(&table, &pairing, inference.missingness.as_ref());
     Ok(Analysis {
         incomplete_reasons,
-        variants: variants::by_variant(&table),
-        by_model: variants::by_model(&table),
-        reliability,
-        oracle_strength: oracles::oracle_strength(&table),
-        judged: oracles::by_visibility(&table),
+        variants: described.variants,
+        by_model: described.by_model,
+        reliability: described.reliability,
+        oracle_strength: described.oracle_strength,
+        judged: described.judged,
         slices: slices::summaries(&table, &pairing, &lift.overall),
-        edit: Edit::of(&table, options),
-        cost: telemetry::CostSummary::of(&table, &pairing),
-        efficiency: telemetry::Efficiency::of(&table, fit_pairs, options.thresholds.alpha()),
-        case_flags: flags::case_flags(&table, &pairing),
+        edit: described.edit,
+        cost: described.cost,
+        efficiency: described.efficiency,
+        case_flags: described.case_flags,
         lift,
         inference,
         fit,
         sanity,
-        trajectory: trajectory::TrajectoryDiff::of(&table),
-        endings: endings::RunEndings::of(&table),
+        trajectory: described.trajectory,
+        endings: described.endings,
         pairing,
         table,
     })
+}
+
+/// The blocks of an analysis that need no other block.
+struct Described {
+    variants: Vec<variants::VariantSummary>,
+    by_model: Vec<(String, Vec<variants::VariantSummary>)>,
+    reliability: reliability::Reliability,
+    edit: Option<Edit>,
+    cost: telemetry::CostSummary,
+    efficiency: telemetry::Efficiency,
+    oracle_strength: Vec<oracles::OracleStrength>,
+    judged: Vec<oracles::Judged>,
+    case_flags: Vec<flags::CaseFlags>,
+    trajectory: trajectory::TrajectoryDiff,
+    endings: endings::RunEndings,
+}
+
+impl Described {
+    fn of(
+        table: &RunTable,
+        pairing: &pairing::Pairing,
+        fit_pairs: &pairing::Pairing,
+        options: &AnalysisOptions,
+    ) -> Self {
+        Self {
+            variants: variants::by_variant(table),
+            by_model: variants::by_model(table),
+            reliability: reliability::Reliability::of(table, pairing),
+            edit: Edit::of(table, options),
+            cost: telemetry::CostSummary::of(table, pairing),
+            efficiency: telemetry::Efficiency::of(table, fit_pairs, options.thresholds.alpha()),
+            oracle_strength: oracles::oracle_strength(table),
+            judged: oracles::by_visibility(table),
+            case_flags: flags::case_flags(table, pairing),
+            trajectory: trajectory::TrajectoryDiff::of(table),
+            endings: endings::RunEndings::of(table),
+        }
+    }
 }

@@ -11,17 +11,18 @@ use super::output::{Color, emit, fail};
 use super::summary::table_style;
 use super::warnings::{fail_each, print_warnings};
 use crate::analyze::telemetry::{FlaggedCase, Ledger};
+use crate::json::excerpt::ExcerptError;
 use crate::json::{self, Item, Tape};
 use crate::judge::Verdicts;
 use crate::pipeline::WarningLog;
 use crate::report::{LedgerHead, LedgerSource, ledger_markdown, ledger_table, write_ledger_json};
 use crate::runs::billing::billed_runs;
 use crate::runs::index::shown_path;
-use crate::runs::{IndexOptions, Limits, OnDuplicate, read_named};
+use crate::runs::{IndexOptions, Limits, OnDuplicate, open_named};
 use crate::suite::LoadOptions;
 
-/// Largest report that is read.
-const REPORT_BYTES: u64 = 1 << 30;
+/// Most bytes of the list of flags that are kept.
+const FLAGS_BYTES: usize = 64 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
@@ -151,18 +152,21 @@ impl CostSummaryArguments {
     }
 }
 
-/// The flags of the cases in a report.
+/// The flags of the cases in a report, of which nothing else is read.
 fn flagged_cases(path: &Path) -> Result<Vec<FlaggedCase>, String> {
     let shown = path.display();
-    let bytes = read_named(path, REPORT_BYTES).map_err(|problem| format!("{shown}: {problem}"))?;
-    let text = std::str::from_utf8(&bytes).map_err(|_| format!("{shown}: not valid UTF-8"))?;
-    let tape = Tape::read(text, json::Limits::SIDECAR).map_err(|error| format!("{shown}: {error}"))?;
-    if !tape.root().is_object() {
-        return Err(format!("{shown}: no report of `benchmark`: it is no object"));
-    }
-    let entries = tape.root().get("case_flags").and_then(Item::items);
-    let Some(entries) = entries else {
-        return Err(format!("{shown}: no report of `benchmark`: it has no list `case_flags`"));
+    let no_report = |why: &str| format!("{shown}: no report of `benchmark`: {why}");
+    let file = open_named(path, u64::MAX).map_err(|problem| format!("{shown}: {problem}"))?;
+    let found = json::excerpt::members_of(file, &["case_flags"], FLAGS_BYTES).map_err(|error| match error {
+        ExcerptError::NoObject => no_report(&error.to_string()),
+        error => format!("{shown}: {error}"),
+    })?;
+    let Some(text) = found.into_iter().next().flatten() else {
+        return Err(no_report("it has no list `case_flags`"));
+    };
+    let tape = Tape::read(&text, json::Limits::SIDECAR).map_err(|error| format!("{shown}: `case_flags`: {error}"))?;
+    let Some(entries) = tape.root().items() else {
+        return Err(no_report("it has no list `case_flags`"));
     };
     let flagged = entries.filter_map(|entry| {
         let flags = entry.get("flags").and_then(Item::items)?.filter_map(Item::as_str).map(|flag| flag.into_owned());

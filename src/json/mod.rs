@@ -11,6 +11,7 @@ mod compare;
 mod difference;
 pub mod edit;
 mod error;
+pub mod excerpt;
 mod keys;
 mod node;
 pub mod pointer;

@@ -38,7 +38,7 @@ pub use index::{AnswerRule, IndexOptions, OnDuplicate, RunIndex, RunSlot};
 pub use layout_error::LayoutError;
 pub use limits::Limits;
 pub use metrics::{Metrics, Signal};
-pub use named_file::{NamedFileProblem, read_named};
+pub use named_file::{NamedFileProblem, open_named, read_named};
 pub use natural::natural_order;
 pub use output::{Output, OutputPlace};
 pub use plan::{Plan, PlanError, PlannedRun};

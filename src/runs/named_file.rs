@@ -46,19 +46,37 @@ pub(super) fn read_unlinked(path: &Path, limit: u64) -> Result<Vec<u8>, NamedFil
 }
 
 fn read(path: &Path, limit: u64, more: OFlags) -> Result<Vec<u8>, NamedFileProblem> {
-    let unreadable = |error: std::io::Error| NamedFileProblem::Unreadable(plain_message(&error));
+    let (file, length) = open(path, limit, more)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default().saturating_add(1));
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    if bytes.len() as u64 > limit { Err(NamedFileProblem::TooLarge(limit)) } else { Ok(bytes) }
+}
+
+/// Opens a regular file for reading in a stream. Links are followed: the user named the file.
+///
+/// # Errors
+/// When it is not there, is not a regular file, or has more than `limit` bytes.
+pub fn open_named(path: &Path, limit: u64) -> Result<File, NamedFileProblem> {
+    open(path, limit, OFlags::empty()).map(|(file, _)| file)
+}
+
+fn unreadable(error: &std::io::Error) -> NamedFileProblem {
+    NamedFileProblem::Unreadable(plain_message(error))
+}
+
+/// A regular file and how many bytes it has, `limit` at most.
+fn open(path: &Path, limit: u64, more: OFlags) -> Result<(File, u64), NamedFileProblem> {
     // a pipe must not wait for its writer
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | more;
     let opened = rustix::fs::open(path, flags, Mode::empty()).map_err(|error| match error {
         rustix::io::Errno::NOENT => NamedFileProblem::Missing,
         rustix::io::Errno::LOOP if more.contains(OFlags::NOFOLLOW) => NamedFileProblem::Link,
-        error => unreadable(error.into()),
+        error => unreadable(&error.into()),
     });
     let file = File::from(opened?);
-    if !file.metadata().map_err(unreadable)?.is_file() {
+    let metadata = file.metadata().map_err(|error| unreadable(&error))?;
+    if !metadata.is_file() {
         return Err(NamedFileProblem::NotAFile);
     }
-    let mut bytes = Vec::new();
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > limit { Err(NamedFileProblem::TooLarge(limit)) } else { Ok(bytes) }
+    if metadata.len() > limit { Err(NamedFileProblem::TooLarge(limit)) } else { Ok((file, metadata.len())) }
 }

@@ -21,7 +21,6 @@ const LARGEST_ROUNDED: f64 = 1_048_576.0;
 struct Law {
     base: i64,
     masses: Vec<f64>,
-    cut: bool,
 }
 
 /// What could be said about the tail of a lattice.
@@ -37,6 +36,11 @@ pub(super) enum LatticeTail {
 /// The tail of the law at the observed distance from 0.
 pub(super) fn lattice_tail(magnitudes: &[(u64, usize)], observed: i64) -> LatticeTail {
     let plan = Plan::new(magnitudes);
+    let floats: Vec<(f64, usize)> = magnitudes.iter().map(|&(magnitude, count)| (magnitude as f64, count)).collect();
+    // no tail is larger than Hoeffding's bound: where even that is out of reach, the law need not be known
+    if hoeffding(&floats, observed as f64) < plan.trusted() {
+        return LatticeTail::TooSmall;
+    }
     if plan.updates > MASS_BUDGET {
         return LatticeTail::TooLarge;
     }
@@ -51,8 +55,7 @@ pub(super) fn lattice_tail(magnitudes: &[(u64, usize)], observed: i64) -> Lattic
         return LatticeTail::Found(Tail { at_or_beyond: f64::midpoint(1.0, equal), equal });
     }
     let at_or_beyond = first.at_or_above_with(second, observed);
-    let trusted = if halves.iter().any(|law| law.cut) { TRUSTED_IN_WINDOW } else { TRUSTED };
-    if at_or_beyond < trusted {
+    if at_or_beyond < plan.trusted() {
         return LatticeTail::TooSmall;
     }
     LatticeTail::Found(Tail { at_or_beyond, equal })
@@ -98,11 +101,14 @@ pub(super) fn rounded_bounds(magnitudes: &[(f64, usize)], observed: f64) -> (f64
     if rounded.is_empty() || plan.updates > MASS_BUDGET {
         return (1.0, 1.0);
     }
+    if hoeffding(magnitudes, observed) < plan.trusted() {
+        // the slack below would be larger than Hoeffding's bound, which the caller knows
+        return (plan.trusted(), 1.0);
+    }
     let law = Law::new(&rounded, &plan);
     let lowest = ((observed - allowance) / step * (1.0 - 1e-12)).ceil() as i64;
     let highest = ((observed + allowance) / step * (1.0 + 1e-12)).floor() as i64;
-    let cut = if law.cut { TRUSTED_IN_WINDOW } else { TRUSTED };
-    let slack = chance + cut;
+    let slack = chance + plan.trusted();
     let toward = law.at_or_above(lowest) * (1.0 + 1e-12) + slack;
     let against = 1.0 - law.at_or_above(highest + 1) * (1.0 - 1e-12) + slack;
     (toward.min(1.0), against.min(1.0))
@@ -134,6 +140,11 @@ impl Plan {
         let terms: f64 = magnitudes.iter().map(|&(_, count)| binomial_reach(count, cut) as f64 + 1.0).sum();
         Self { window: window as i64, cut, updates: terms * window }
     }
+
+    /// Smallest tail that the law resolves.
+    const fn trusted(&self) -> f64 {
+        if self.cut { TRUSTED_IN_WINDOW } else { TRUSTED }
+    }
 }
 
 impl Law {
@@ -142,7 +153,7 @@ impl Law {
         let largest = usize::try_from(plan.window).unwrap_or(0) + 1;
         let mut masses = Vec::with_capacity(largest);
         masses.push(1.0);
-        let mut law = Self { base: 0, masses, cut: plan.cut };
+        let mut law = Self { base: 0, masses };
         let mut next: Vec<f64> = Vec::with_capacity(largest);
         let mut range = 0_i64;
         let mut squares = 0.0;
@@ -155,7 +166,6 @@ impl Law {
             // the window grows with the standard deviation of what was added so far
             let window =
                 if plan.cut { ((WINDOW * squares.sqrt()).ceil() as i64 + 2).min(plan.window) } else { plan.window };
-            law.cut |= window < range;
             let limit = range.min(window);
             let limit = if limit.rem_euclid(2) == parity { limit } else { limit - 1 };
             let cells = usize::try_from(limit).unwrap_or(0) + 1;
@@ -168,7 +178,6 @@ impl Law {
             } else {
                 next[half..].fill(0.0);
                 let reach = binomial_reach(count, plan.cut);
-                law.cut |= reach < count;
                 for (net, weight) in binomial_law(count, reach) {
                     // Cell i of the old law lands on cell i + shift of the new one.
                     add_shifted(&mut next[half..], &law.masses, shift(net), weight);
