@@ -8,7 +8,7 @@ use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::{SignFlip, Withheld, sign_flip};
 
 use super::AnalysisOptions;
-use super::pairing::{Pairing, RoundedMeans, UnitMeans};
+use super::pairing::{Diagnostics, Pairing, RoundedMeans, UnitMeans};
 use super::table::RunTable;
 
 /// The lift over some units.
@@ -24,6 +24,8 @@ pub struct PairedBlock {
     pub significance: SignFlip,
     /// The units.
     pub units: Vec<UnitMeans>,
+    /// The pairs behind them, and those that do not count.
+    pub pairs: Diagnostics,
     /// Limits of the lift and whether it could be told from noise, as the later state of the reference has them.
     pub noise: Noise,
 }
@@ -64,13 +66,13 @@ pub struct PairedSummary {
 
 impl PairedBlock {
     /// The block over some units of pass rates.
-    fn of_rates(units: Vec<UnitMeans>, options: &AnalysisOptions) -> Self {
+    fn of_rates(units: Vec<UnitMeans>, pairs: Diagnostics, options: &AnalysisOptions) -> Self {
         let without: Vec<Rational> = units.iter().map(|unit| unit.without_skill.clone()).collect();
-        Self::of(units, rational::mean(&without).as_ref(), options)
+        Self::of(units, pairs, rational::mean(&without).as_ref(), options)
     }
 
     /// The block over some units; `baseline` is the mean rate without the skill, where they are rates.
-    fn of(units: Vec<UnitMeans>, baseline: Option<&Rational>, options: &AnalysisOptions) -> Self {
+    fn of(units: Vec<UnitMeans>, pairs: Diagnostics, baseline: Option<&Rational>, options: &AnalysisOptions) -> Self {
         let mean = |of: fn(&RoundedMeans) -> f64| {
             describe::mean(&units.iter().map(|unit| of(&unit.rounded)).collect::<Vec<_>>())
         };
@@ -82,6 +84,7 @@ impl PairedBlock {
             significance: sign_flip(&deltas),
             noise: Noise::of(&deltas, baseline, options),
             units,
+            pairs,
         }
     }
 
@@ -104,14 +107,19 @@ impl PairedSummary {
         let (by_model, overall) = rayon::join(
             || {
                 let models = table.models.par_iter().enumerate();
-                let block = |position| PairedBlock::of_rates(objective.units(table, Some(position as u32)), options);
+                let block = |position| {
+                    let model = Some(position as u32);
+                    let pairs = objective.diagnostics(|pair| pair.model == model);
+                    PairedBlock::of_rates(objective.units(table, model), pairs, options)
+                };
                 models.map(|(position, name)| (name.clone(), block(position))).collect()
             },
-            || PairedBlock::of_rates(objective.all_units(table), options),
+            || PairedBlock::of_rates(objective.all_units(table), objective.diagnostics(|_| true), options),
         );
         Self {
             overall,
-            graded: if graded_units.is_empty() { None } else { Some(PairedBlock::of(graded_units, None, options)) },
+            graded: (!graded_units.is_empty())
+                .then(|| PairedBlock::of(graded_units, graded.diagnostics(|_| true), None, options)),
             by_model,
         }
     }

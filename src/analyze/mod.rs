@@ -42,6 +42,10 @@ pub struct AnalysisOptions {
     pub baseline: Baseline,
     /// The runs that were to be made, if somebody wrote them down.
     pub plan: Option<missingness::PlanOfSuite>,
+    /// Whether figures whose evidence is incomplete are withheld.
+    pub strict_evidence: bool,
+    /// What one more passed run is worth, in the currency of the runs.
+    pub value_per_lift: Option<skill_lift_stats::Rational>,
 }
 
 impl AnalysisOptions {
@@ -85,6 +89,8 @@ pub struct Analysis {
     pub inference: inference::Inference,
     /// The pairs that inference rests on, where those are fewer than the pairs that count.
     pub fit: Option<pairing::Pairing>,
+    /// Whether figures whose evidence is incomplete are withheld.
+    pub strict_evidence: bool,
     /// What the report lacks; nothing when it is complete.
     pub incomplete_reasons: Vec<completeness::IncompleteReason>,
     /// What to look at before the lift is believed.
@@ -99,6 +105,11 @@ impl Analysis {
     /// The pairs that inference rests on.
     pub fn inference_pairing(&self) -> &pairing::Pairing {
         self.fit.as_ref().unwrap_or(&self.pairing)
+    }
+
+    /// Whether the headline is withheld because evidence is missing.
+    pub fn is_withheld(&self) -> bool {
+        self.strict_evidence && !self.incomplete_reasons.is_empty()
     }
 }
 
@@ -149,6 +160,7 @@ pub fn analyze(frames: Frames, variants: &[String], options: &AnalysisOptions) -
     let sanity = sanity::Sanity::of(&table, fit_pairs);
     let incomplete_reasons = completeness::incomplete_reasons(&table, &pairing, inference.missingness.as_ref());
     Ok(Analysis {
+        strict_evidence: options.strict_evidence,
         incomplete_reasons,
         variants: described.variants,
         by_model: described.by_model,
@@ -199,7 +211,12 @@ impl Described {
             reliability: reliability::Reliability::of(table, pairing),
             edit: Edit::of(table, options),
             cost: telemetry::CostSummary::of(table, pairing),
-            efficiency: telemetry::Efficiency::of(table, fit_pairs, options.thresholds.alpha()),
+            efficiency: telemetry::Efficiency::of(
+                table,
+                fit_pairs,
+                options.thresholds.alpha(),
+                options.value_per_lift.as_ref(),
+            ),
             oracle_strength: oracles::oracle_strength(table),
             judged: oracles::by_visibility(table),
             case_flags: flags::case_flags(table, pairing),

@@ -1,6 +1,6 @@
 //! pass@k and pass^k of repeated runs, and their lift over pairs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::reliability::{PassEstimate, pass_curve};
@@ -50,6 +50,8 @@ pub struct UnitLift {
     pub with_skill: Successes,
     /// Paired runs without it.
     pub without_skill: Successes,
+    /// Its pairs, also those that do not count.
+    pub pairs: Diagnostics,
     /// Differences in pass@k for k = 1 to n.
     pub pass_at_k: Vec<Rational>,
     /// Differences in pass^k for k = 1 to n.
@@ -67,6 +69,8 @@ pub struct ReliabilityLift {
     pub mean_pass_hat_k: BTreeMap<usize, Rational>,
     /// Exact test over the differences in pass@1.
     pub significance: SignFlip,
+    /// The pairs behind it.
+    pub pairs: Diagnostics,
 }
 
 /// The whole block.
@@ -74,10 +78,10 @@ pub struct ReliabilityLift {
 pub struct Reliability {
     /// Cases by id, arms by name.
     pub by_case_variant: Vec<CaseVariant>,
+    /// For each arm by name the number of cases with a run that is not scored.
+    pub partial_cases: BTreeMap<String, usize>,
     /// The lift over all units.
     pub paired: ReliabilityLift,
-    /// Pairs behind it.
-    pub pairing: Diagnostics,
     /// Each model's own.
     pub by_model: Vec<(String, ReliabilityLift)>,
 }
@@ -99,34 +103,45 @@ impl Reliability {
                 variants: variants.into_iter().map(|(name, successes)| (name.to_owned(), successes)).collect(),
             })
             .collect();
+        let unscored = table.runs.iter().filter(|run| !run.scorable);
+        let partial: BTreeSet<(u32, u32)> = unscored.map(|run| (run.order.variant, run.order.case)).collect();
+        let mut partial_cases = BTreeMap::new();
+        for (variant, _) in partial {
+            *partial_cases.entry(table.variant(variant).to_owned()).or_default() += 1;
+        }
         let strata = table.strata();
         let all = strata.iter().flat_map(|model| units(table, pairing, *model)).collect();
-        let by_model =
-            table.models.iter().enumerate().map(|(position, name)| {
-                (name.clone(), ReliabilityLift::of(units(table, pairing, Some(position as u32))))
-            });
+        let by_model = table.models.iter().enumerate().map(|(position, name)| {
+            let model = Some(position as u32);
+            let pairs = pairing.diagnostics(|pair| pair.model == model);
+            (name.clone(), ReliabilityLift::of(units(table, pairing, model), pairs))
+        });
         Self {
             by_case_variant,
-            paired: ReliabilityLift::of(all),
-            pairing: pairing.diagnostics(|_| true),
+            partial_cases,
+            paired: ReliabilityLift::of(all, pairing.diagnostics(|_| true)),
             by_model: by_model.collect(),
         }
     }
 }
 
 fn units(table: &RunTable, pairing: &Pairing, model: Option<u32>) -> Vec<UnitLift> {
-    let mut counts: BTreeMap<&str, (Successes, Successes)> = BTreeMap::new();
-    for (pair, _) in pairing.eligible().filter(|(pair, _)| pair.model == model) {
+    let mut counts: BTreeMap<&str, (Successes, Successes, Diagnostics)> = BTreeMap::new();
+    for pair in pairing.pairs.iter().filter(|pair| pair.model == model) {
         let success = |index: Option<usize>| {
             index.and_then(|index| table.runs[index].objective).is_some_and(|rate| rate.is_success())
         };
         let unit = counts.entry(table.case_id(pair.case)).or_default();
-        unit.0.count(success(pair.with_skill));
-        unit.1.count(success(pair.without_skill));
+        unit.2.add(pair);
+        if pair.values.is_ok() {
+            unit.0.count(success(pair.with_skill));
+            unit.1.count(success(pair.without_skill));
+        }
     }
     counts
         .into_iter()
-        .map(|(case_id, (with_skill, without_skill))| {
+        .filter(|(_, (_, _, pairs))| pairs.eligible > 0)
+        .map(|(case_id, (with_skill, without_skill, pairs))| {
             let (with_curve, without_curve) = (with_skill.curve(), without_skill.curve());
             let differences = |of: fn(&PassEstimate) -> Rational| {
                 with_curve.iter().zip(&without_curve).map(|(with, without)| of(with) - of(without)).collect()
@@ -136,6 +151,7 @@ fn units(table: &RunTable, pairing: &Pairing, model: Option<u32>) -> Vec<UnitLif
                 model: table.model(model).map(str::to_owned),
                 with_skill,
                 without_skill,
+                pairs,
                 pass_at_k: differences(PassEstimate::pass_at_k_exact),
                 pass_hat_k: differences(PassEstimate::pass_hat_k_exact),
             }
@@ -144,7 +160,7 @@ fn units(table: &RunTable, pairing: &Pairing, model: Option<u32>) -> Vec<UnitLif
 }
 
 impl ReliabilityLift {
-    fn of(units: Vec<UnitLift>) -> Self {
+    fn of(units: Vec<UnitLift>, pairs: Diagnostics) -> Self {
         let first: Vec<Rational> = units.iter().filter_map(|unit| unit.pass_at_k.first().cloned()).collect();
         let by_k = |of: fn(&UnitLift) -> &Vec<Rational>| {
             let mut values: BTreeMap<usize, Vec<Rational>> = BTreeMap::new();
@@ -159,6 +175,7 @@ impl ReliabilityLift {
             mean_pass_at_k: by_k(|unit| &unit.pass_at_k),
             mean_pass_hat_k: by_k(|unit| &unit.pass_hat_k),
             significance: sign_flip(&first),
+            pairs,
             units,
         }
     }

@@ -14,6 +14,8 @@ pub struct VariantSummary {
     pub cases: usize,
     /// Rows.
     pub runs: usize,
+    /// Rows that are not scored.
+    pub blocked: usize,
     /// Rows without an answer.
     pub missing_outputs: usize,
     /// Rows with an answer that did not finish.
@@ -68,6 +70,7 @@ fn summary(table: &RunTable, variant: u32, filter: impl Fn(&Run) -> bool) -> Var
         variant: table.variant(variant).to_owned(),
         cases: cases.len(),
         runs: rows.len(),
+        blocked: rows.iter().filter(|run| !run.scorable).count(),
         missing_outputs: rows.iter().filter(|run| run.missing_output).count(),
         execution_errors: rows.iter().filter(|run| !run.missing_output && !run.execution_valid).count(),
         objective: rates(|run| run.objective),

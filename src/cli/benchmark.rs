@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, ValueEnum};
+use num_traits::Signed;
 use serde_json::json;
 use skill_lift_contract::{ContentDigest, Metric};
 use skill_lift_stats::Thresholds;
+use skill_lift_stats::rational::{self, Rational};
 
 use super::common::{Common, Graded};
-use super::output::{emit, fail, warn_line};
+use super::output::{emit, fail, usage, warn_line};
 use super::summary::SummaryArguments;
 use super::warnings::warn_if_nothing_graded;
 use crate::analyze::benchmark_file::CheckedBenchmark;
@@ -68,6 +70,10 @@ pub struct BenchmarkArguments {
     /// runs; without one, every case with every model and repetition that is there.
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
+    /// What one more passed run is worth, in the currency of the runs: also reports what the skill gains a run after its
+    /// cost.
+    #[arg(long, value_name = "MONEY")]
+    value_per_lift: Option<String>,
     #[command(flatten)]
     summary: SummaryArguments,
 }
@@ -122,6 +128,7 @@ impl BenchmarkArguments {
         rows: impl FnOnce(&ReportHead) -> Result<R, ExitCode>,
     ) -> Result<(Made, R), ExitCode> {
         let thresholds = self.summary.thresholds()?;
+        let value_per_lift = self.value_per_lift.as_deref().map(parse_value_per_lift).transpose()?;
         let frames = if self.frames.is_some() { FrameChoice::RunsAndAssertions } else { FrameChoice::Runs };
         let detail = match self.results {
             ResultsChoice::Full => RowDetail::Full,
@@ -143,6 +150,9 @@ impl BenchmarkArguments {
         if thresholds.min_lift() != defaults.min_lift() {
             provenance.options.insert("min-lift", json!(self.summary.min_lift));
         }
+        if let Some(value) = &self.value_per_lift {
+            provenance.options.insert("value-per-lift", json!(value));
+        }
         if self.results == ResultsChoice::Slim {
             provenance.options.insert("results", json!("slim"));
         }
@@ -161,7 +171,13 @@ impl BenchmarkArguments {
             frames.write_parquet(folder).map_err(|error| fail(&error.to_string()))?;
         }
         let plan = plan.map(|plan| input.held_against(plan));
-        let options = AnalysisOptions { thresholds, baseline: input.baseline(&variants), plan };
+        let options = AnalysisOptions {
+            thresholds,
+            baseline: input.baseline(&variants),
+            plan,
+            strict_evidence: self.common.strict_evidence(),
+            value_per_lift,
+        };
         let analysis = analyze(frames, &variants, &options).map_err(|error| fail(&error.to_string()))?;
         let benchmark_file =
             stored.as_ref().and_then(|stored| input.check_benchmark(&analysis, stored, self.common.split()));
@@ -262,4 +278,15 @@ fn label_mismatches(table: &RunTable, pairing: &Pairing) -> Vec<String> {
         texts.push(format!("model_label_mismatch: … and {} more", mismatches.len() - 5));
     }
     texts
+}
+
+/// The worth of a lift. `Err` is the exit code after the problem was printed.
+fn parse_value_per_lift(text: &str) -> Result<Rational, ExitCode> {
+    let largest = rational::rate(1_000_000_000, 1);
+    let is_amount = |value: &Rational| value.is_positive() && *value <= largest;
+    rational::parse_decimal(text).filter(is_amount).ok_or_else(|| {
+        usage(&format!(
+            "invalid value '{text}' for '--value-per-lift': an amount above 0 and up to 1e9 is expected, like 0.50"
+        ))
+    })
 }

@@ -85,7 +85,8 @@ pub struct Common {
     /// did not start or ran out of time.
     #[arg(long, value_enum, value_name = "WHAT", default_value = "fail")]
     unobserved: UnobservedChoice,
-    /// What becomes of a run in a workspace whose grader left assertions out.
+    /// What becomes of figures whose evidence is incomplete (blocked pairs, missing runs or judgements), and of a run in a
+    /// workspace whose grader left assertions out: reported as observed, or withheld.
     #[arg(long, value_enum, value_name = "WHAT", default_value = "report")]
     evidence: EvidenceChoice,
     /// Turn warnings of the strict contract into errors.
@@ -223,7 +224,7 @@ impl Common {
         if let Input::Workspace { workspace, .. } = &input {
             self.check_arms(workspace)?;
         }
-        self.check_effects(&input)?;
+        self.check_effects(&input, products)?;
         let suite = input.suite();
         let asked = &self.variants;
         if let Some(twice) = asked.iter().enumerate().find(|(i, name)| asked[..*i].contains(name)) {
@@ -290,7 +291,7 @@ impl Common {
                     suite,
                     cases,
                     variants: asked,
-                    strict_evidence: self.evidence == EvidenceChoice::Strict,
+                    strict_evidence: self.strict_evidence(),
                     evidence_characters: grade.evidence_characters,
                     frames: products.frames,
                     rows: products.rows,
@@ -367,11 +368,12 @@ impl Common {
     }
 
     /// Refuses options that would change nothing: whoever gives them expects something else.
-    fn check_effects(&self, input: &Input) -> Result<(), ExitCode> {
+    fn check_effects(&self, input: &Input, products: Products) -> Result<(), ExitCode> {
         let has_verdicts = matches!(input, Input::Workspace { workspace, .. } if workspace.has_verdicts());
         let of_verdicts = [
             ("--regrade", self.regrade),
-            ("--evidence", self.evidence != EvidenceChoice::Report),
+            // a benchmark of runs that are graded here withholds figures; rows have none to withhold
+            ("--evidence", self.strict_evidence() && products.frames == FrameChoice::Nothing),
             ("--layout", self.layout.is_some() && matches!(input, Input::Runs(_))),
         ];
         let of_checks = [
@@ -392,6 +394,11 @@ impl Common {
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// Whether figures whose evidence is incomplete are withheld.
+    pub(super) fn strict_evidence(&self) -> bool {
+        self.evidence == EvidenceChoice::Strict
     }
 
     /// Bytes of a suite, or of a file beside it that is as large.
@@ -438,7 +445,7 @@ impl Common {
             ("allow-scripts", flag(self.allow_scripts)),
             ("dialect", self.dialect.map(|choice| json!(Dialect::from(choice).name()))),
             ("embed-cmd", self.embed_cmd.as_ref().map(digest)),
-            ("evidence", (self.evidence == EvidenceChoice::Strict).then(|| json!("strict"))),
+            ("evidence", self.strict_evidence().then(|| json!("strict"))),
             ("judge-results", verdicts.digest().map(|digest| json!(digest))),
             ("layout", self.layout.map(|layout| json!(layout.word()))),
             ("on-duplicate", (self.on_duplicate == DuplicateChoice::Last).then(|| json!("last"))),

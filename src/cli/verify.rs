@@ -19,7 +19,7 @@ use crate::runs::index::shown_path;
 use crate::runs::named_file::read_named;
 
 /// Options that a report decides itself: they change figures and can do no harm.
-const OF_REPORT: [&str; 13] = [
+const OF_REPORT: [&str; 14] = [
     "alpha",
     "dialect",
     "evidence",
@@ -33,6 +33,7 @@ const OF_REPORT: [&str; 13] = [
     "strict-contract",
     "strict-layout",
     "unobserved",
+    "value-per-lift",
 ];
 
 /// The same, given once for each value.

@@ -8,10 +8,11 @@ use serde::ser::{SerializeMap, Serializer};
 use skill_lift_stats::random_effects::{RandomEffects, SkillEffect};
 use skill_lift_stats::{Rational, Withheld, rational};
 
-use super::benchmark_json::{Members, VariantBlock, variant_blocks};
+use super::benchmark_json::Members;
 use super::cost_json::{CoverageJson, TotalsJson};
 use super::flags_json::{FlaggedCase, flagged};
 use super::ordered::Ordered;
+use super::variants_json::{VariantBlock, variant_blocks};
 use crate::analyze::Analysis;
 use crate::analyze::several::{OneSkill, SeveralSkills};
 
@@ -132,7 +133,9 @@ pub fn write_aggregate(
         cases.dedup();
         cases.len()
     };
-    let blocks = reports.iter().map(|report| (report.skill_name.clone(), variant_blocks(&report.analysis.variants)));
+    let blocks = reports
+        .iter()
+        .map(|report| (report.skill_name.clone(), variant_blocks(&report.analysis, &report.analysis.variants)));
     let summary = Summary {
         skills: reports.len(),
         case_variant_rows: reports.iter().map(|report| report.analysis.table.runs.len()).sum(),

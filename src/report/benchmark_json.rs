@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use skill_lift_stats::describe;
 use skill_lift_stats::rational;
 
 use super::cost_json::CostBlock;
@@ -12,11 +11,10 @@ use super::ordered::Ordered;
 use super::paired_json::{model_analysis, paired_summary};
 use super::spool::RowSpool;
 use super::stored_json::{StoredBlock, StoredSource};
-use super::telemetry_json::UsageMembers;
+use super::variants_json::variant_blocks;
 use super::{endings_json, flags_json, inference_json, oracles_json, reliability_json, slices_json, trajectory_json};
 use crate::analyze::Analysis;
 use crate::analyze::table::{Baseline, WITH_SKILL};
-use crate::analyze::variants::VariantSummary;
 use crate::json::write::{new_line, pretty};
 use crate::judge::JudgeSpend;
 
@@ -81,68 +79,6 @@ impl Default for Tool {
     fn default() -> Self {
         Self { name: "skill-lift", version: env!("CARGO_PKG_VERSION"), compat: "0.6" }
     }
-}
-
-#[derive(Serialize)]
-pub(super) struct Stats {
-    mean: Option<f64>,
-    stddev: Option<f64>,
-    min: Option<f64>,
-    max: Option<f64>,
-    median: Option<f64>,
-    n: usize,
-}
-
-pub(super) fn stats(values: &[f64]) -> Stats {
-    let summary = describe::summary(values);
-    Stats {
-        mean: summary.mean,
-        stddev: summary.stddev,
-        min: summary.min,
-        max: summary.max,
-        median: summary.median,
-        n: summary.n,
-    }
-}
-
-#[derive(Serialize)]
-pub(super) struct VariantBlock<'a> {
-    cases: usize,
-    runs: usize,
-    missing_outputs: usize,
-    execution_errors: usize,
-    mean_objective_pass_rate: Option<f64>,
-    mean_combined_pass_rate: Option<f64>,
-    mean_process_pass_rate: Option<f64>,
-    mean_efficiency_pass_rate: Option<f64>,
-    objective_pass_rate: Stats,
-    combined_pass_rate: Stats,
-    process_pass_rate: Stats,
-    efficiency_pass_rate: Stats,
-    #[serde(flatten)]
-    usage: UsageMembers<'a>,
-}
-
-pub(super) fn variant_blocks(summaries: &[VariantSummary]) -> Ordered<VariantBlock<'_>> {
-    let block = |summary| -> VariantBlock<'_> {
-        let summary: &VariantSummary = summary;
-        VariantBlock {
-            cases: summary.cases,
-            runs: summary.runs,
-            missing_outputs: summary.missing_outputs,
-            execution_errors: summary.execution_errors,
-            mean_objective_pass_rate: describe::mean(&summary.objective),
-            mean_combined_pass_rate: describe::mean(&summary.combined),
-            mean_process_pass_rate: describe::mean(&summary.process),
-            mean_efficiency_pass_rate: describe::mean(&summary.efficiency),
-            objective_pass_rate: stats(&summary.objective),
-            combined_pass_rate: stats(&summary.combined),
-            process_pass_rate: stats(&summary.process),
-            efficiency_pass_rate: stats(&summary.efficiency),
-            usage: UsageMembers(&summary.usage),
-        }
-    };
-    Ordered(summaries.iter().map(|summary| (summary.variant.clone(), block(summary))).collect())
 }
 
 /// Writes members of an object one after the other.
@@ -231,9 +167,8 @@ pub fn write_benchmark(
     provenance: &Provenance,
 ) -> io::Result<()> {
     let Sources { head, analysis, stored, judge_spend } = sources;
-    let diagnostics = analysis.pairing.diagnostics(|_| true);
     let minimum = skill_lift_stats::minimum_cases(analysis.inference.thresholds.alpha()).unwrap_or(usize::MAX);
-    let by_model = analysis.by_model.iter().map(|(model, arms)| (model.clone(), variant_blocks(arms)));
+    let by_model = analysis.by_model.iter().map(|(model, arms)| (model.clone(), variant_blocks(analysis, arms)));
     let mut members = Members::open(writer)?;
     members.member("manifest", &head.manifest)?;
     members.member("skill_name", &head.skill_name)?;
@@ -243,21 +178,19 @@ pub fn write_benchmark(
     members.member("availability", if incomplete.is_empty() { "complete" } else { "partial" })?;
     members.member("incomplete_reasons", &incomplete)?;
     members.member("skipped_trigger_cases", &head.skipped_trigger_cases)?;
-    members.member("summary", &variant_blocks(&analysis.variants))?;
+    members.member("summary", &variant_blocks(analysis, &analysis.variants))?;
     members.member("by_model", &Ordered(by_model.collect()))?;
     let table = &analysis.table;
     members.member("oracle_strength", &oracles_json::strength(table, &analysis.oracle_strength))?;
     members.member("qualitative_by_visibility", &oracles_json::by_visibility(&analysis.judged))?;
     let confidence = rational::to_f64(&(rational::rate(1, 1) - analysis.inference.thresholds.alpha()));
-    members
-        .member("paired_summary", &paired_summary(table, table.baseline, &analysis.lift, &diagnostics, confidence))?;
+    members.member("paired_summary", &paired_summary(analysis, table.baseline, &analysis.lift, confidence))?;
     if let Some(edit) = &analysis.edit {
-        let diagnostics = edit.pairing.diagnostics(|_| true);
-        let summary = paired_summary(table, Baseline::OldSkill, &edit.summary, &diagnostics, confidence);
+        let summary = paired_summary(analysis, Baseline::OldSkill, &edit.summary, confidence);
         members.member("paired_edit_summary", &summary)?;
     }
-    members.member("reliability", &reliability_json::block(&analysis.reliability))?;
-    members.member("model_analysis", &model_analysis(&analysis.lift))?;
+    members.member("reliability", &reliability_json::block(analysis))?;
+    members.member("model_analysis", &model_analysis(analysis))?;
     members.member("slice_summary", &slices_json::summary(table, &analysis.slices, analysis.lift.overall.delta()))?;
     members.member("cost_summary", &CostBlock { cost: &analysis.cost, judge: judge_spend })?;
     members.member("trajectory_diff", &trajectory_json::block(&analysis.trajectory, table.baseline))?;

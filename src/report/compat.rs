@@ -33,6 +33,22 @@ pub(super) struct Significance {
     pub(super) observed_mean_delta: Option<f64>,
     p_value: Option<f64>,
     pub(super) significant_at_0_05: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+}
+
+impl Significance {
+    /// A test that is withheld, in the form of the later state of the reference.
+    pub(super) fn unavailable(reason: &'static str) -> Self {
+        Self {
+            method: "unavailable",
+            n: 0,
+            observed_mean_delta: None,
+            p_value: None,
+            significant_at_0_05: false,
+            reason: Some(reason),
+        }
+    }
 }
 
 pub(super) fn significance(test: &SignFlip) -> Significance {
@@ -43,6 +59,7 @@ pub(super) fn significance(test: &SignFlip) -> Significance {
         observed_mean_delta: compat.observed_mean_delta,
         p_value: compat.p_value,
         significant_at_0_05: compat.significant_at_0_05,
+        reason: None,
     }
 }
 

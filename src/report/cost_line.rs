@@ -5,7 +5,7 @@ use rust_decimal::Decimal;
 use skill_lift_contract::telemetry::Currency;
 use skill_lift_stats::rational::{self, Rational};
 
-use super::numbers::count;
+use super::numbers::{count, p_text};
 use super::quantities::{money_difference, time_difference, token_difference};
 use crate::analyze::telemetry::{Efficiency, QuantityEffect};
 
@@ -45,6 +45,26 @@ pub(super) fn cost_line(efficiency: &Efficiency) -> Option<String> {
     }
     let texts: Vec<String> = shown.iter().map(|(effect, text)| format!("{text}{}", measured(effect))).collect();
     Some(format!("{} a run", texts.join(", ")))
+}
+
+/// `+$1.27 a run (+$0.20 to +$2.31) when one more passed run is worth $5.00`; `None` without a price or a measurement.
+pub(super) fn worth_line(efficiency: &Efficiency, alpha: f64) -> Option<String> {
+    let benefit = efficiency.money.net_benefit.as_ref()?;
+    let currency = efficiency.money.currency?;
+    let mean = benefit.mean.as_ref()?;
+    let money = |value: &Rational| if value.is_zero() { "0".to_owned() } else { amount(value, currency) };
+    let limits = benefit.interval.as_ref().ok().and_then(|(lower, upper)| {
+        Some(format!(" ({} to {})", money(&rational::from_f64(*lower)?), money(&rational::from_f64(*upper)?)))
+    });
+    let worth = amount(&benefit.value_per_lift, currency);
+    let part = if efficiency.money.is_complete() { "" } else { "; over the measured pairs only" };
+    Some(format!(
+        "{} a run{}, {}, when one more passed run is worth {}{part}",
+        money(mean),
+        limits.unwrap_or_default(),
+        p_text(benefit.test.p_two_sided, alpha),
+        worth.trim_start_matches('+'),
+    ))
 }
 
 fn amount(mean: &Rational, currency: Currency) -> String {

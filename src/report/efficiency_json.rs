@@ -7,7 +7,7 @@ use skill_lift_contract::telemetry::{Currency, Provenance};
 use skill_lift_stats::ratio::{Effect, FiellerSet, Price};
 use skill_lift_stats::rational;
 
-use crate::analyze::telemetry::{Efficiency, QuantityEffect};
+use crate::analyze::telemetry::{Efficiency, NetBenefit, QuantityEffect};
 
 /// Why a ratio over a part of the pairs is no finding.
 const INCOMPLETE: &str = "incomplete_measurement";
@@ -34,6 +34,23 @@ struct QuantityBlock<'a> {
     mean_difference: Option<f64>,
     ratio: RatioBlock,
     plane: PlaneBlock,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    net_benefit: Option<NetBenefitBlock>,
+}
+
+#[derive(Serialize)]
+struct NetBenefitBlock {
+    method: &'static str,
+    confidence: f64,
+    value_per_lift: f64,
+    value: Option<f64>,
+    lower: Option<f64>,
+    upper: Option<f64>,
+    p_two_sided: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observed: Option<Observed>,
 }
 
 #[derive(Serialize)]
@@ -48,11 +65,11 @@ struct RatioBlock {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    observed: Option<ObservedRatio>,
+    observed: Option<Observed>,
 }
 
 #[derive(Serialize)]
-struct ObservedRatio {
+struct Observed {
     value: Option<f64>,
     lower: Option<f64>,
     upper: Option<f64>,
@@ -143,6 +160,36 @@ fn quantity<'a>(effect: &'a QuantityEffect, per: &'static str) -> QuantityBlock<
         mean_difference: effect.mean_difference.as_ref().map(rational::to_f64),
         ratio: ratio(effect),
         plane: PlaneBlock { better: prices(Effect::Better), same: prices(Effect::Same), worse: prices(Effect::Worse) },
+        net_benefit: effect.net_benefit.as_ref().map(|benefit| net_benefit(effect, benefit)),
+    }
+}
+
+fn net_benefit(effect: &QuantityEffect, benefit: &NetBenefit) -> NetBenefitBlock {
+    let value = benefit.mean.as_ref().map(rational::to_f64);
+    let (lower, upper) = benefit.interval.as_ref().map_or((None, None), |&(lower, upper)| (Some(lower), Some(upper)));
+    let block = NetBenefitBlock {
+        method: "padded-t",
+        confidence: 1.0 - effect.ratio.alpha,
+        value_per_lift: rational::to_f64(&benefit.value_per_lift),
+        value,
+        lower,
+        upper,
+        p_two_sided: (benefit.test.n > 0).then_some(benefit.test.p_two_sided),
+        reason: benefit.interval.as_ref().err().map(|reason| reason.as_str()),
+        observed: None,
+    };
+    if effect.is_complete() || effect.measured == 0 {
+        return block;
+    }
+    let observed = Some(Observed { value, lower, upper });
+    NetBenefitBlock {
+        value: None,
+        lower: None,
+        upper: None,
+        p_two_sided: None,
+        reason: Some(INCOMPLETE),
+        observed,
+        ..block
     }
 }
 
@@ -165,6 +212,6 @@ fn ratio(effect: &QuantityEffect) -> RatioBlock {
         return block;
     }
     // the pairs that say what they used may be others than those that do not
-    let observed = Some(ObservedRatio { value, lower, upper });
+    let observed = Some(Observed { value, lower, upper });
     RatioBlock { value: None, lower: None, upper: None, set: None, reason: Some(INCOMPLETE), observed, ..block }
 }

@@ -37,12 +37,14 @@ pub mod row;
 pub mod skill_eval;
 mod slices_json;
 pub mod spool;
+mod standing;
 mod stored_json;
 pub mod suite_counts;
 mod telemetry_json;
 pub mod terminal;
 mod trajectory_json;
 pub mod trend;
+mod variants_json;
 pub mod view;
 pub mod words;
 

@@ -11,11 +11,12 @@ use skill_lift_contract::telemetry::{Basis, Currency, Measurement, Money};
 use skill_lift_stats::describe;
 use skill_lift_stats::rational::{self, Rational};
 
-use super::benchmark_json::{Provenance, ReportHead, Stats, Tool, stats};
+use super::benchmark_json::{Provenance, ReportHead, Tool};
 use super::efficiency_json::{EfficiencyBlock, efficiency};
 use super::ordered::Ordered;
 use super::profile_json::{ESTIMATOR, ProfileJson, profile};
 use super::telemetry_json::{AggregateJson, dollars};
+use super::variants_json::{Stats, stats};
 use crate::analyze::Analysis;
 use crate::analyze::table::{Baseline, RunTable, WITH_SKILL};
 use crate::analyze::telemetry::{

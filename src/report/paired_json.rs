@@ -9,8 +9,10 @@ use skill_lift_stats::rational;
 
 use super::compat::{Pairing, Significance, rounded, significance};
 use super::ordered::Ordered;
+use super::standing::Standing;
+use crate::analyze::Analysis;
 use crate::analyze::lift::{Noise, PairedBlock, PairedSummary};
-use crate::analyze::pairing::{Diagnostics, RoundedMeans, UnitMeans};
+use crate::analyze::pairing::{RoundedMeans, UnitMeans};
 use crate::analyze::table::{Baseline, RunTable};
 
 /// What the interval and the noise check count.
@@ -56,7 +58,7 @@ struct NoiseCheckJson {
 
 impl NoiseJson<'_> {
     /// The members `interval` and `noise_check`.
-    fn entries<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+    fn parts(&self) -> (IntervalJson, NoiseCheckJson) {
         let Noise { interval, check, alpha, min_lift } = self.noise;
         let limits = interval.as_ref();
         let method = match limits {
@@ -73,7 +75,6 @@ impl NoiseJson<'_> {
             reason: limits.err().map(|reason| reason.as_str()),
             unit: UNIT,
         };
-        map.serialize_entry("interval", &interval)?;
         let check = NoiseCheckJson {
             verdict: check.verdict.ok().map(NoiseVerdict::as_str),
             reason: check.verdict.err().map(Withheld::as_str),
@@ -88,8 +89,42 @@ impl NoiseJson<'_> {
             projected_cases: check.projected_cases,
             unit: UNIT,
         };
-        map.serialize_entry("noise_check", &check)
+        (interval, check)
     }
+}
+
+/// The figures of a block in their place, as far as they are not withheld.
+fn headline<M: SerializeMap>(
+    map: &mut M,
+    standing: Standing,
+    figures: &[(&str, Option<f64>)],
+    test: &Significance,
+    noise: &NoiseJson<'_>,
+) -> Result<(), M::Error> {
+    for (key, value) in figures {
+        standing.entry(map, key, value)?;
+    }
+    standing.test_in_place(map, test)?;
+    let (interval, check) = noise.parts();
+    standing.entry(map, "interval", &interval)?;
+    standing.entry(map, "noise_check", &check)
+}
+
+/// The same figures beside their place, where the evidence is incomplete.
+fn observed<M: SerializeMap>(
+    map: &mut M,
+    standing: Standing,
+    figures: &[(&str, Option<f64>)],
+    test: &Significance,
+    noise: &NoiseJson<'_>,
+) -> Result<(), M::Error> {
+    for (key, value) in figures {
+        standing.observed(map, key, value)?;
+    }
+    standing.observed(map, "significance", test)?;
+    let (interval, check) = noise.parts();
+    standing.observed(map, "interval", &interval)?;
+    standing.observed(map, "noise_check", &check)
 }
 
 struct NegativeCase {
@@ -115,6 +150,8 @@ impl Serialize for NegativeCase {
 
 struct Graded<'a> {
     baseline: Baseline,
+    standing: Standing,
+    pairing: Pairing<'a>,
     with_skill: Option<f64>,
     without_skill: Option<f64>,
     delta: Option<f64>,
@@ -125,11 +162,13 @@ struct Graded<'a> {
 impl Serialize for Graded<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("with_skill_mean_score", &self.with_skill)?;
-        map.serialize_entry(&format!("{}_mean_score", self.baseline.variant()), &self.without_skill)?;
-        map.serialize_entry("delta", &self.delta)?;
-        map.serialize_entry("significance", &self.significance)?;
-        self.noise.entries(&mut map)?;
+        let without = format!("{}_mean_score", self.baseline.variant());
+        let figures =
+            [("with_skill_mean_score", self.with_skill), (&without, self.without_skill), ("delta", self.delta)];
+        headline(&mut map, self.standing, &figures, &self.significance, &self.noise)?;
+        self.standing.state(&mut map)?;
+        map.serialize_entry("pairing", &self.pairing)?;
+        observed(&mut map, self.standing, &figures, &self.significance, &self.noise)?;
         map.end()
     }
 }
@@ -137,6 +176,7 @@ impl Serialize for Graded<'_> {
 /// One contrast; the keys of its baseline begin with the name of the baseline's arm.
 pub(super) struct PairedBlockJson<'a> {
     baseline: Baseline,
+    standing: Standing,
     with_skill: Option<f64>,
     without_skill: Option<f64>,
     absolute_delta: Option<f64>,
@@ -144,7 +184,7 @@ pub(super) struct PairedBlockJson<'a> {
     significance: Significance,
     noise: NoiseJson<'a>,
     negative_delta_cases: Vec<NegativeCase>,
-    pairing: Option<Pairing<'a>>,
+    pairing: Pairing<'a>,
     graded: Option<Graded<'a>>,
     by_model: Option<Ordered<PairedBlockJson<'a>>>,
 }
@@ -152,16 +192,18 @@ pub(super) struct PairedBlockJson<'a> {
 impl Serialize for PairedBlockJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("with_skill_objective_pass_rate", &self.with_skill)?;
-        map.serialize_entry(&format!("{}_objective_pass_rate", self.baseline.variant()), &self.without_skill)?;
-        map.serialize_entry("absolute_delta", &self.absolute_delta)?;
-        map.serialize_entry("normalized_gain", &self.normalized_gain)?;
-        map.serialize_entry("significance", &self.significance)?;
-        self.noise.entries(&mut map)?;
+        let without = format!("{}_objective_pass_rate", self.baseline.variant());
+        let figures = [
+            ("with_skill_objective_pass_rate", self.with_skill),
+            (&without, self.without_skill),
+            ("absolute_delta", self.absolute_delta),
+            ("normalized_gain", self.normalized_gain),
+        ];
+        headline(&mut map, self.standing, &figures, &self.significance, &self.noise)?;
         map.serialize_entry("negative_delta_cases", &self.negative_delta_cases)?;
-        if let Some(pairing) = &self.pairing {
-            map.serialize_entry("pairing", pairing)?;
-        }
+        map.serialize_entry("pairing", &self.pairing)?;
+        self.standing.state(&mut map)?;
+        observed(&mut map, self.standing, &figures, &self.significance, &self.noise)?;
         if let Some(graded) = &self.graded {
             map.serialize_entry("graded", graded)?;
         }
@@ -172,52 +214,62 @@ impl Serialize for PairedBlockJson<'_> {
     }
 }
 
-fn paired_block<'a>(
-    table: &RunTable,
+/// What a contrast is made of beside its figures.
+#[derive(Clone, Copy)]
+struct Frame<'a> {
+    table: &'a RunTable,
     baseline: Baseline,
-    block: &'a PairedBlock,
     confidence: f64,
-    with_model: bool,
-) -> PairedBlockJson<'a> {
-    let negative = |unit: &UnitMeans| NegativeCase {
-        baseline,
-        case_id: table.case_id(unit.case).to_owned(),
-        rates: unit.rounded,
-        model: if with_model { table.model(unit.model).map(str::to_owned) } else { None },
-    };
-    PairedBlockJson {
-        baseline,
-        with_skill: block.with_skill,
-        without_skill: block.without_skill,
-        absolute_delta: block.delta(),
-        normalized_gain: block.normalized_gain(),
-        significance: significance(&block.significance),
-        noise: NoiseJson { noise: &block.noise, confidence },
-        negative_delta_cases: block
-            .units
-            .iter()
-            .filter(|unit| unit.with_skill < unit.without_skill)
-            .map(negative)
-            .collect(),
-        pairing: None,
-        graded: None,
-        by_model: None,
+}
+
+impl Frame<'_> {
+    fn block<'b>(self, block: &'b PairedBlock, standing: Standing, with_model: bool) -> PairedBlockJson<'b> {
+        let Self { table, baseline, confidence } = self;
+        let negative = |unit: &UnitMeans| NegativeCase {
+            baseline,
+            case_id: table.case_id(unit.case).to_owned(),
+            rates: unit.rounded,
+            model: if with_model { table.model(unit.model).map(str::to_owned) } else { None },
+        };
+        PairedBlockJson {
+            baseline,
+            standing,
+            with_skill: block.with_skill,
+            without_skill: block.without_skill,
+            absolute_delta: block.delta(),
+            normalized_gain: block.normalized_gain(),
+            significance: significance(&block.significance),
+            noise: NoiseJson { noise: &block.noise, confidence },
+            negative_delta_cases: block
+                .units
+                .iter()
+                .filter(|unit| unit.with_skill < unit.without_skill)
+                .map(negative)
+                .collect(),
+            pairing: (&block.pairs).into(),
+            graded: None,
+            by_model: None,
+        }
     }
 }
 
 /// The block of a contrast.
 pub(super) fn paired_summary<'a>(
-    table: &RunTable,
+    analysis: &'a Analysis,
     baseline: Baseline,
     summary: &'a PairedSummary,
-    diagnostics: &'a Diagnostics,
     confidence: f64,
 ) -> PairedBlockJson<'a> {
-    let mut block = paired_block(table, baseline, &summary.overall, confidence, true);
-    block.pairing = Some(diagnostics.into());
+    let frame = Frame { table: &analysis.table, baseline, confidence };
+    let standing = |block: &PairedBlock| Standing::of_pairs(analysis, &block.pairs);
+    let overall = standing(&summary.overall);
+    let mut block = frame.block(&summary.overall, overall, true);
     let four = |value: Option<f64>| value.map(|value| rational::round_f64_half_even(value, 4));
     block.graded = summary.graded.as_ref().map(|graded| Graded {
         baseline,
+        // pairs without soft scores are no pairs that lack them: what counts is whether the runs are there
+        standing: overall,
+        pairing: (&graded.pairs).into(),
         with_skill: four(graded.with_skill),
         without_skill: four(graded.without_skill),
         delta: four(graded.mean_delta),
@@ -227,9 +279,7 @@ pub(super) fn paired_summary<'a>(
     if !summary.by_model.is_empty() {
         let blocks = summary.by_model.iter();
         block.by_model = Some(Ordered(
-            blocks
-                .map(|(name, block)| (name.clone(), paired_block(table, baseline, block, confidence, false)))
-                .collect(),
+            blocks.map(|(name, block)| (name.clone(), frame.block(block, standing(block), false))).collect(),
         ));
     }
     block
@@ -253,16 +303,19 @@ pub(super) struct ModelAnalysis {
 }
 
 /// Models by their lift, and those that lose it.
-pub(super) fn model_analysis(summary: &PairedSummary) -> ModelAnalysis {
+pub(super) fn model_analysis(analysis: &Analysis) -> ModelAnalysis {
+    let summary = &analysis.lift;
     if summary.by_model.is_empty() {
         return ModelAnalysis { ranking: None, lift_losers: None };
     }
+    let withheld = |block: &PairedBlock| Standing::of_pairs(analysis, &block.pairs).withholds();
+    let shown = |block: &PairedBlock, value: Option<f64>| value.filter(|_| !withheld(block));
     let mut ranked: Vec<(&String, &PairedBlock, Option<f64>)> =
-        summary.by_model.iter().map(|(model, block)| (model, block, block.delta())).collect();
+        summary.by_model.iter().map(|(model, block)| (model, block, shown(block, block.delta()))).collect();
     // the largest lift first, models without one last, then by name
     let rank = |lift: &Option<f64>| lift.unwrap_or(f64::NEG_INFINITY);
     ranked.sort_by(|(a, _, x), (b, _, y)| rank(y).total_cmp(&rank(x)).then_with(|| a.cmp(b)));
-    let lifts = summary.overall.delta().is_some_and(|delta| delta > 0.0);
+    let lifts = !withheld(&summary.overall) && summary.overall.delta().is_some_and(|delta| delta > 0.0);
     let losers = ranked.iter().filter(|(_, _, lift)| lifts && lift.is_some_and(|lift| lift <= 0.0));
     ModelAnalysis {
         lift_losers: Some(losers.map(|(model, ..)| (*model).clone()).collect()),
@@ -272,9 +325,9 @@ pub(super) fn model_analysis(summary: &PairedSummary) -> ModelAnalysis {
                 .map(|(model, block, lift)| RankedModel {
                     model: (*model).clone(),
                     lift: *lift,
-                    with_skill: block.with_skill,
-                    without_skill: block.without_skill,
-                    significant_at_0_05: significance(&block.significance).significant_at_0_05,
+                    with_skill: shown(block, block.with_skill),
+                    without_skill: shown(block, block.without_skill),
+                    significant_at_0_05: !withheld(block) && significance(&block.significance).significant_at_0_05,
                 })
                 .collect(),
         ),

@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 use skill_lift_stats::describe;
 use skill_lift_stats::rational::{Rational, round_f64_half_even};
 use skill_lift_stats::reliability::PassEstimate;
 
 use super::compat::{Pairing, Significance, rounded, significance};
 use super::ordered::Ordered;
-use crate::analyze::reliability::{CaseVariant, Reliability, ReliabilityLift, Successes};
+use super::standing::Standing;
+use crate::analyze::Analysis;
+use crate::analyze::reliability::{Reliability, ReliabilityLift, Successes};
 
 #[derive(Serialize)]
 pub(super) struct ReliabilityBlock<'a> {
@@ -27,11 +30,25 @@ struct CaseVariantBlock {
     pass_hat_k: Ordered<f64>,
 }
 
-#[derive(Serialize)]
 struct ByVariantBlock {
     cases: usize,
+    partial_cases: usize,
     mean_pass_at_1: Option<f64>,
     all_runs_pass_rate: Option<f64>,
+    standing: Standing,
+}
+
+impl Serialize for ByVariantBlock {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("cases", &self.cases)?;
+        map.serialize_entry("partial_cases", &self.partial_cases)?;
+        self.standing.figures(
+            &mut map,
+            [("mean_pass_at_1", self.mean_pass_at_1), ("all_runs_pass_rate", self.all_runs_pass_rate)],
+        )?;
+        map.end()
+    }
 }
 
 #[derive(Serialize)]
@@ -40,22 +57,57 @@ struct ArmCounts {
     c: u64,
 }
 
-#[derive(Serialize)]
 struct UnitLiftBlock {
     with_skill: ArmCounts,
     without_skill: ArmCounts,
+    attempted: usize,
+    blocked: usize,
     pass_at_1_delta: Option<f64>,
     pass_at_k_delta: Ordered<f64>,
     pass_hat_k_delta: Ordered<f64>,
+    standing: Standing,
 }
 
-#[derive(Serialize)]
+impl Serialize for UnitLiftBlock {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("with_skill", &self.with_skill)?;
+        map.serialize_entry("without_skill", &self.without_skill)?;
+        map.serialize_entry("attempted", &self.attempted)?;
+        map.serialize_entry("blocked", &self.blocked)?;
+        self.standing.figures(&mut map, [("pass_at_1_delta", self.pass_at_1_delta)])?;
+        self.standing.maps(
+            &mut map,
+            [("pass_at_k_delta", &self.pass_at_k_delta), ("pass_hat_k_delta", &self.pass_hat_k_delta)],
+        )?;
+        map.end()
+    }
+}
+
 struct PooledLift {
     cases: usize,
     mean_pass_at_1_delta: Option<f64>,
     mean_pass_at_k_delta: Ordered<f64>,
     mean_pass_hat_k_delta: Ordered<f64>,
     significance: Significance,
+    standing: Standing,
+}
+
+impl Serialize for PooledLift {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("cases", &self.cases)?;
+        self.standing.figures(&mut map, [("mean_pass_at_1_delta", self.mean_pass_at_1_delta)])?;
+        self.standing.maps(
+            &mut map,
+            [
+                ("mean_pass_at_k_delta", &self.mean_pass_at_k_delta),
+                ("mean_pass_hat_k_delta", &self.mean_pass_hat_k_delta),
+            ],
+        )?;
+        self.standing.test(&mut map, &self.significance)?;
+        map.end()
+    }
 }
 
 #[derive(Serialize)]
@@ -85,7 +137,8 @@ fn case_variant(successes: Successes) -> CaseVariantBlock {
     }
 }
 
-fn by_variant(cases: &[CaseVariant]) -> Ordered<ByVariantBlock> {
+fn by_variant(analysis: &Analysis) -> Ordered<ByVariantBlock> {
+    let Reliability { by_case_variant: cases, partial_cases, .. } = &analysis.reliability;
     let mut arms: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for (name, successes) in cases.iter().flat_map(|case| &case.variants) {
         let arm = arms.entry(name).or_default();
@@ -94,13 +147,20 @@ fn by_variant(cases: &[CaseVariant]) -> Ordered<ByVariantBlock> {
     }
     let six = |values: &[f64]| describe::mean(values).map(|mean| round_f64_half_even(mean, DECIMALS));
     let block = |(name, (first, all)): (&str, (Vec<f64>, Vec<f64>))| {
-        let block = ByVariantBlock { cases: first.len(), mean_pass_at_1: six(&first), all_runs_pass_rate: six(&all) };
+        let partial_cases = partial_cases.get(name).copied().unwrap_or(0);
+        let block = ByVariantBlock {
+            cases: first.len(),
+            partial_cases,
+            mean_pass_at_1: six(&first),
+            all_runs_pass_rate: six(&all),
+            standing: Standing::of_runs(analysis, partial_cases),
+        };
         (name.to_owned(), block)
     };
     Ordered(arms.into_iter().map(block).collect())
 }
 
-fn paired_lift<'a>(lift: &ReliabilityLift, qualified: bool) -> PairedLiftBlock<'a> {
+fn paired_lift<'a>(analysis: &Analysis, lift: &ReliabilityLift, qualified: bool) -> PairedLiftBlock<'a> {
     let numbered = |values: &[Rational]| {
         let numbered = values.iter().enumerate();
         Ordered(numbered.map(|(i, value)| ((i + 1).to_string(), rounded(value, DECIMALS))).collect())
@@ -116,9 +176,12 @@ fn paired_lift<'a>(lift: &ReliabilityLift, qualified: bool) -> PairedLiftBlock<'
         let block = UnitLiftBlock {
             with_skill: ArmCounts { n: unit.with_skill.runs, c: unit.with_skill.passed },
             without_skill: ArmCounts { n: unit.without_skill.runs, c: unit.without_skill.passed },
+            attempted: unit.pairs.eligible + unit.pairs.blocked,
+            blocked: unit.pairs.blocked,
             pass_at_1_delta: unit.pass_at_k.first().map(|value| rounded(value, DECIMALS)),
             pass_at_k_delta: numbered(&unit.pass_at_k),
             pass_hat_k_delta: numbered(&unit.pass_hat_k),
+            standing: Standing::of_pairs(analysis, &unit.pairs),
         };
         (key, block)
     });
@@ -136,26 +199,29 @@ fn paired_lift<'a>(lift: &ReliabilityLift, qualified: bool) -> PairedLiftBlock<'
             mean_pass_at_k_delta: means(&lift.mean_pass_at_k),
             mean_pass_hat_k_delta: means(&lift.mean_pass_hat_k),
             significance,
+            standing: Standing::of_pairs(analysis, &lift.pairs),
         },
         pairing: None,
         by_model: None,
     }
 }
 
-pub(super) fn block(reliability: &Reliability) -> ReliabilityBlock<'_> {
+pub(super) fn block(analysis: &Analysis) -> ReliabilityBlock<'_> {
+    let reliability = &analysis.reliability;
     let cases = reliability.by_case_variant.iter().map(|case| {
         let arms = case.variants.iter().map(|(name, successes)| (name.clone(), case_variant(*successes)));
         (case.case_id.clone(), Ordered(arms.collect()))
     });
-    let mut paired = paired_lift(&reliability.paired, true);
-    paired.pairing = Some((&reliability.pairing).into());
+    let mut paired = paired_lift(analysis, &reliability.paired, true);
+    paired.pairing = Some((&reliability.paired.pairs).into());
     if !reliability.by_model.is_empty() {
         let models = reliability.by_model.iter();
-        paired.by_model = Some(Ordered(models.map(|(name, lift)| (name.clone(), paired_lift(lift, false))).collect()));
+        paired.by_model =
+            Some(Ordered(models.map(|(name, lift)| (name.clone(), paired_lift(analysis, lift, false))).collect()));
     }
     ReliabilityBlock {
         by_case_variant: Ordered(cases.collect()),
-        by_variant: by_variant(&reliability.by_case_variant),
+        by_variant: by_variant(analysis),
         paired_lift: paired,
     }
 }

@@ -174,11 +174,10 @@ fn median(values: &[u64]) -> Option<Median> {
 /// The members of the block of an arm that are about what its runs used.
 pub(super) struct UsageMembers<'a>(pub(super) &'a VariantUsage);
 
-impl Serialize for UsageMembers<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl UsageMembers<'_> {
+    pub(super) fn entries<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let usage = self.0;
         let dollar_sum = usage.money.total_dollars();
-        let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("elapsed_ms", &count_stats(&usage.elapsed_ms))?;
         map.serialize_entry("total_tokens", &count_stats(&usage.total_tokens))?;
         map.serialize_entry("command_count", &count_stats(&usage.commands))?;
@@ -190,8 +189,7 @@ impl Serialize for UsageMembers<'_> {
         map.serialize_entry("cost_usd", &money_stats(&usage.dollars))?;
         map.serialize_entry("telemetry_availability", &TelemetryAvailability::from(usage.coverage))?;
         map.serialize_entry("median_elapsed_ms", &median(&usage.elapsed_ms.values))?;
-        map.serialize_entry("median_total_tokens", &median(&usage.total_tokens.values))?;
-        map.end()
+        map.serialize_entry("median_total_tokens", &median(&usage.total_tokens.values))
     }
 }
 

@@ -7,7 +7,7 @@ use skill_lift_stats::interval::PaddedT;
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::verdict::VerdictCode;
 
-use super::cost_line::cost_line;
+use super::cost_line::{cost_line, worth_line};
 use super::numbers;
 use super::words::{self, Headline, Tone};
 use crate::analyze::Analysis;
@@ -121,9 +121,17 @@ impl SummaryView {
             (_, None) => std::cmp::Ordering::Less,
             (Some(x), Some(y)) => x.cmp(&y).then(a.position.cmp(&b.position)),
         });
-        let mut paragraphs = vec![("Sure?", sure(inference))];
+        let withheld = analysis.is_withheld();
+        let headline = words::headline(inference, minimum);
+        let mut paragraphs = Vec::new();
+        if !withheld {
+            paragraphs.push(("Sure?", sure(inference)));
+        }
         if let Some(cost) = cost_line(&analysis.efficiency) {
             paragraphs.push(("Cost", cost));
+        }
+        if let Some(worth) = worth_line(&analysis.efficiency, rational::to_f64(inference.thresholds.alpha())) {
+            paragraphs.push(("Worth", worth));
         }
         if let Some(eyes) = eyes_line(inference) {
             paragraphs.push(("Eyes", eyes));
@@ -135,8 +143,8 @@ impl SummaryView {
             skill_name: skill_name.to_owned(),
             contrast: words::contrast(analysis.table.baseline),
             size: size(analysis),
-            headline: words::headline(inference, minimum),
-            lead: lead(inference),
+            headline: if withheld { words::withheld_headline(&analysis.incomplete_reasons) } else { headline },
+            lead: if withheld { format!("Observed, not a finding: {}", lead(inference)) } else { lead(inference) },
             paragraphs,
             interval_name: words::interval_name(inference),
             models: models(inference),

@@ -3,6 +3,7 @@
 use skill_lift_stats::verdict::{TooFewReason, VerdictCode};
 
 use super::numbers;
+use crate::analyze::completeness::IncompleteReason;
 use crate::analyze::flags::Flag;
 use crate::analyze::inference::{Contrast, Inference, Unit};
 use crate::analyze::table::Baseline;
@@ -100,6 +101,22 @@ fn units(contrast: &Contrast, number: usize) -> String {
         Unit::Case => numbers::counted(number, "case", "cases"),
         Unit::Family => numbers::counted(number, "family", "families"),
     }
+}
+
+/// The headline of a report that withholds its figures.
+pub fn withheld_headline(reasons: &[IncompleteReason]) -> Headline {
+    let lacks: Vec<&str> = reasons
+        .iter()
+        .map(|reason| match reason {
+            IncompleteReason::NothingGraded => "no run is scored",
+            IncompleteReason::AnswerDesignIncomplete => "runs of the plan are missing",
+            IncompleteReason::IncompletePairing => "pairs are blocked",
+            IncompleteReason::GradingEvidenceIncomplete => "checks had no evidence",
+            IncompleteReason::DeferredJudgements => "judgements are missing",
+        })
+        .collect();
+    let note = format!("Figures are withheld: {}.", lacks.join(", "));
+    Headline { text: "The evidence is incomplete.".to_owned(), note, tone: Tone::Neutral }
 }
 
 /// The headline of a report: the first row of the table of conditions that applies.

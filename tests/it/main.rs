@@ -14,6 +14,7 @@ mod diff;
 mod docs;
 mod doctor;
 mod documented_codes;
+mod evidence;
 mod forge;
 mod forge_arguments;
 mod forge_odd;

@@ -591,8 +591,10 @@ fn options_that_change_nothing_are_refused() {
         assert_eq!(stored.run(&[&["benchmark", "w", "--regrade"], flags].concat()).code, 0, "{flags:?}");
     }
     let own = Workspace::with_cases(&["c"]);
-    for flags in [&["--regrade"][..], &["--evidence", "strict"], &["--layout", "flat"]] {
-        let said = own.on_runs("benchmark", flags);
+    for (command, flags) in
+        [("benchmark", &["--regrade"][..]), ("grade", &["--evidence", "strict"]), ("benchmark", &["--layout", "flat"])]
+    {
+        let said = own.on_runs(command, flags);
         assert_eq!((said.code, said.stdout.as_str()), (2, ""), "{flags:?}");
         assert!(said.stderr.contains(flags[0]), "{said:#?}");
     }

@@ -9,8 +9,10 @@ use num_bigint::BigInt;
 use num_traits::Zero;
 use rust_decimal::Decimal;
 use skill_lift_contract::telemetry::{Currency, Measurement, Money, Provenance};
+use skill_lift_stats::interval::padded_t_not_widened;
 use skill_lift_stats::ratio::{CostPlane, RatioOfMeans, RatioUnit, ratio_of_means};
 use skill_lift_stats::rational::{self, Rational};
+use skill_lift_stats::{SignFlip, Withheld, sign_flip};
 
 use super::compare::{Comparison, ComparisonReason, from_same_source};
 use crate::analyze::inference::{Unit, unit_of};
@@ -66,6 +68,34 @@ pub struct QuantityEffect {
     pub ratio: RatioOfMeans,
     /// The units by what the skill did to their result and to what they used.
     pub plane: CostPlane,
+    /// What the lift is worth minus what it costs, where somebody said what a lift is worth.
+    pub net_benefit: Option<NetBenefit>,
+}
+
+/// What the skill gains a run: the lift at a price, minus its cost (Stinnett & Mullahy 1998 *Med. Decis. Making* 18:S68).
+#[derive(Debug)]
+pub struct NetBenefit {
+    /// What a lift of 1, one more passed run, is worth.
+    pub value_per_lift: Rational,
+    /// Mean over the units; `None` without any.
+    pub mean: Option<Rational>,
+    /// Exact sign-flip test over the units.
+    pub test: SignFlip,
+    /// The padded t interval, which for money has no ends to be clipped at.
+    pub interval: Result<(f64, f64), Withheld>,
+}
+
+impl NetBenefit {
+    fn of(units: &[RatioUnit], value_per_lift: &Rational, alpha: &Rational) -> Self {
+        let benefits: Vec<Rational> = units.iter().map(|unit| unit.net_benefit(value_per_lift)).collect();
+        let test = sign_flip(&benefits);
+        let contains_zero = !test.at_most(alpha);
+        let interval = padded_t_not_widened(&benefits, alpha).map(|interval| {
+            let (lower, upper) = (interval.lower_unclipped, interval.upper_unclipped);
+            if contains_zero { (lower.min(0.0), upper.max(0.0)) } else { (lower, upper) }
+        });
+        Self { value_per_lift: value_per_lift.clone(), mean: rational::mean(&benefits), test, interval }
+    }
 }
 
 impl QuantityEffect {
@@ -91,20 +121,21 @@ pub struct Efficiency {
 }
 
 impl Efficiency {
-    /// Of the pairs that inference rests on. `alpha` is the error rate of the limits.
-    pub fn of(table: &RunTable, pairing: &Pairing, alpha: &Rational) -> Self {
+    /// Of the pairs that inference rests on. `value_per_lift` is what one more passed run is worth, in the currency of the
+    /// runs.
+    pub fn of(table: &RunTable, pairing: &Pairing, alpha: &Rational, value_per_lift: Option<&Rational>) -> Self {
         let count = |quantity: Quantity, of: fn(&RunTelemetry) -> &Measurement<u64>| {
             let thousandth = quantity.scale();
             let difference = move |left: &u64, right: &u64| {
                 Rational::new(BigInt::from(*left) - BigInt::from(*right), BigInt::from(thousandth))
             };
-            effect(table, pairing, alpha, quantity, move |arms, pair| {
+            effect(table, pairing, alpha, (quantity, None), move |arms, pair| {
                 let [left, right] = from_same_source(pair, arms.map(of))?;
                 Ok((difference(left, right), None, arms.map(of)[0].provenance()))
             })
         };
         Self {
-            money: effect(table, pairing, alpha, Quantity::Money, |arms, pair| {
+            money: effect(table, pairing, alpha, (Quantity::Money, value_per_lift), |arms, pair| {
                 let costs = arms.map(|run| &run.cost);
                 let [left, right]: [&Money; 2] = from_same_source(pair, costs)?;
                 if left.currency != right.currency {
@@ -133,7 +164,7 @@ fn effect(
     table: &RunTable,
     pairing: &Pairing,
     alpha: &Rational,
-    quantity: Quantity,
+    (quantity, value_per_lift): (Quantity, Option<&Rational>),
     measure: impl Fn([&RunTelemetry; 2], Option<&str>) -> Comparison<Measured>,
 ) -> QuantityEffect {
     let mut reasons: BTreeMap<&'static str, usize> = BTreeMap::new();
@@ -176,6 +207,7 @@ fn effect(
         unit,
         ratio: ratio_of_means(&units, alpha),
         plane: CostPlane::of(&units),
+        net_benefit: value_per_lift.map(|value| NetBenefit::of(&units, value, alpha)),
     }
 }
 
