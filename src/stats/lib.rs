@@ -13,6 +13,8 @@
 
 pub mod betting;
 pub mod binary_power;
+pub mod bootstrap;
+pub mod cluster;
 pub mod compat;
 pub mod describe;
 pub mod gain;
@@ -34,6 +36,7 @@ pub mod ratio;
 pub mod rational;
 pub mod relabeling;
 pub mod reliability;
+pub mod sampled;
 pub mod sign_flip;
 pub mod special;
 pub mod variance;
