@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod agreement;
 pub mod betting;
 pub mod binary_power;
 pub mod bootstrap;
