@@ -40,6 +40,8 @@ pub mod reliability;
 pub mod sampled;
 pub mod sign_flip;
 pub mod special;
+pub mod suite_reliability;
+pub mod t_power;
 pub mod variance;
 pub mod verdict;
 pub mod withheld;
