@@ -1,7 +1,10 @@
 //! Conformance vectors: values from independent implementations, each asserted, failures listed by id.
 
 mod companions;
+mod laws;
 mod oracle;
+mod raters;
+mod rates;
 mod reference;
 mod sampled;
 

@@ -32,8 +32,7 @@ pub struct NormalizedGain {
     pub limits: Result<FiellerSet, Withheld>,
     /// For harm: the mean lift over the mean rate without the skill, the share of the baseline that was lost.
     pub relative_loss: Option<Rational>,
-    /// Mean over the units of gain/(1 − without) for a rise, loss/without for a fall and 0 otherwise, leaving out units
-    /// that have all or nothing in both arms (Marx & Cummings 2007 *Am. J. Phys.* 75:87); `None` when no unit is left.
+    /// Mean of [`normalized_change`] over the units that have one; `None` when none has.
     pub normalized_change: Option<Rational>,
     /// The units behind the normalized change.
     pub normalized_change_units: usize,
@@ -62,7 +61,7 @@ pub fn normalized_gain(units: &[ArmRates], alpha: &Rational) -> NormalizedGain {
         (Some(lift), Some(baseline)) if lift.is_negative() && !baseline.is_zero() => Some(lift / baseline),
         _ => None,
     };
-    let changes: Vec<Rational> = units.iter().filter_map(change).collect();
+    let changes: Vec<Rational> = units.iter().filter_map(normalized_change).collect();
     NormalizedGain {
         n: units.len(),
         gain: ratio.ratio.ok_or(ceiling),
@@ -73,8 +72,10 @@ pub fn normalized_gain(units: &[ArmRates], alpha: &Rational) -> NormalizedGain {
     }
 }
 
-/// The normalized change of one unit; `None` when both arms have everything or nothing.
-fn change(unit: &ArmRates) -> Option<Rational> {
+/// The normalized change of one unit, in −1..=1: gain/(1 − without) for a rise, loss/without for a fall and 0 otherwise
+/// (Marx & Cummings 2007 *Am. J. Phys.* 75:87); `None` when both arms have everything or both nothing.
+#[must_use]
+pub fn normalized_change(unit: &ArmRates) -> Option<Rational> {
     let lift = &unit.with - &unit.without;
     if lift.is_positive() {
         return Some(lift / (Rational::one() - &unit.without));
@@ -95,6 +96,18 @@ mod tests {
         let unit = ArmRates { with: rate(3, 4), without: rate(1, 2) };
         let result = normalized_gain(&[unit], &rate(1, 20));
         assert_eq!((result.gain, result.limits), (Ok(rate(1, 2)), Err(Withheld::TooFewUnits)));
+    }
+
+    /// Half of the room gained, a third of the baseline lost, nothing lost or gained, all lost, and the two units that say
+    /// nothing.
+    #[test]
+    fn a_change_is_a_share_of_what_could_change() {
+        let change = |with, without| normalized_change(&ArmRates { with, without });
+        assert_eq!(change(rate(3, 4), rate(1, 2)), Some(rate(1, 2)));
+        assert_eq!(change(rate(1, 2), rate(3, 4)), Some(-rate(1, 3)));
+        assert_eq!(change(rate(1, 2), rate(1, 2)), Some(rate(0, 1)));
+        assert_eq!(change(rate(0, 1), rate(1, 1)), Some(-rate(1, 1)));
+        assert_eq!((change(rate(0, 1), rate(0, 1)), change(rate(1, 1), rate(1, 1))), (None, None));
     }
 
     #[test]

@@ -94,8 +94,12 @@ pub fn few_cases_carry_the_lift(mean: &Rational, robust: &Rational, width: &Rati
 pub struct LeaveOneOut {
     /// The lowest mean.
     pub lowest: Rational,
+    /// The place in the list of the unit without which the mean is lowest: the largest delta, the first of several.
+    pub lowest_without: usize,
     /// The highest mean.
     pub highest: Rational,
+    /// The place in the list of the unit without which the mean is highest: the smallest delta, the first of several.
+    pub highest_without: usize,
     /// The place in the list of the unit without which the mean moves most; the first of several.
     pub most_influential: usize,
 }
@@ -116,8 +120,14 @@ pub fn leave_one_out(deltas: &[Rational]) -> Result<LeaveOneOut, Withheld> {
     let rest = BigInt::from(deltas.len() - 1);
     // Leaving out δ moves the mean by (mean − δ)/(n − 1), so the farthest delta moves it most.
     let farthest = (&mean - least).max(most - &mean);
-    let most_influential = deltas.iter().position(|delta| (delta - &mean).abs() == farthest).unwrap_or(0);
-    Ok(LeaveOneOut { lowest: (&total - most) / &rest, highest: (total - least) / rest, most_influential })
+    let first = |is: &dyn Fn(&Rational) -> bool| deltas.iter().position(is).unwrap_or(0);
+    Ok(LeaveOneOut {
+        lowest: (&total - most) / &rest,
+        lowest_without: first(&|delta| delta == most),
+        highest: (total - least) / rest,
+        highest_without: first(&|delta| delta == least),
+        most_influential: first(&|delta| (delta - &mean).abs() == farthest),
+    })
 }
 
 #[cfg(test)]
@@ -163,7 +173,7 @@ mod tests {
         let range = leave_one_out(&deltas).unwrap();
         assert_eq!(range.lowest, rate(4, 30));
         assert_eq!(range.highest, rate(13, 30));
-        assert_eq!(range.most_influential, 2);
+        assert_eq!((range.lowest_without, range.highest_without, range.most_influential), (2, 0, 2));
         assert_eq!(leave_one_out(&[]), Err(Withheld::NoEligiblePairs));
         assert_eq!(leave_one_out(&deltas[..1]), Err(Withheld::TooFewUnits));
     }

@@ -11,17 +11,23 @@
 
 #![forbid(unsafe_code)]
 
+pub mod agreement;
 pub mod betting;
 pub mod binary_power;
+pub mod bootstrap;
+pub mod cluster;
 pub mod compat;
 pub mod describe;
 pub mod gain;
 pub mod hodges_lehmann;
+pub mod independent_binary;
 pub mod interval;
 pub mod inversion;
 pub mod missingness;
 pub mod multiplicity;
 pub mod noise_check;
+pub mod normal;
+pub mod paired_binary;
 pub mod permutation;
 pub mod power;
 pub mod proportion;
@@ -31,8 +37,11 @@ pub mod ratio;
 pub mod rational;
 pub mod relabeling;
 pub mod reliability;
+pub mod sampled;
 pub mod sign_flip;
 pub mod special;
+pub mod suite_reliability;
+pub mod t_power;
 pub mod variance;
 pub mod verdict;
 pub mod withheld;

@@ -109,7 +109,7 @@ impl DeltaSpread {
 }
 
 /// The smallest count from `minimum` up that is enough, for a condition that stays true: doubling, then bisection.
-fn smallest(minimum: usize, enough: impl Fn(usize) -> bool) -> Option<usize> {
+pub(crate) fn smallest(minimum: usize, enough: impl Fn(usize) -> bool) -> Option<usize> {
     if enough(minimum) {
         return Some(minimum);
     }

@@ -1,6 +1,7 @@
 //! Laws of the sign-flip test and the padded t interval, on random deltas.
 
 mod companions;
+mod descriptions;
 
 use num_bigint::{BigInt, BigUint};
 use num_traits::{One, Signed, Zero};

@@ -1,8 +1,9 @@
-//! Limits for a share counted in independent trials (Clopper & Pearson 1934, *Biometrika* 26:404).
+//! Limits for a share counted in independent trials (Clopper & Pearson 1934, *Biometrika* 26:404; Wilson 1927).
 //!
-//! They hold their confidence at every n and every true share. The trials must be independent: repetitions of one
+//! Those of Clopper and Pearson hold their confidence at every n and every true share. The trials must be independent: repetitions of one
 //! case only within that case, cases only when they are the unit.
 
+use crate::normal::normal_critical;
 use crate::special::{TailSide, beta_quantile};
 use crate::withheld::Withheld;
 
@@ -13,6 +14,24 @@ pub struct ShareInterval {
     pub lower: f64,
     /// Upper limit; exactly 1 when everything was counted.
     pub upper: f64,
+}
+
+/// Two-sided Wilson limits of `counted` out of `trials` at error rate `alpha` (0 < alpha < 1), without a continuity
+/// correction (Wilson 1927 *JASA* 22:209). They hold on average, not for every share: for showing a rate, where
+/// Clopper and Pearson's are needlessly wide.
+///
+/// # Errors
+///
+/// [`Withheld::NoRuns`] without trials, [`Withheld::InvalidCounts`] when `counted` exceeds `trials`.
+pub fn wilson(counted: u64, trials: u64, alpha: f64) -> Result<ShareInterval, Withheld> {
+    check(counted, trials)?;
+    let square = normal_critical(alpha / 2.0).powi(2);
+    let (successes, n) = (counted as f64, trials as f64);
+    let half_width = (square * (successes * (n - successes) / n + square / 4.0)).sqrt();
+    let upper = (successes + square / 2.0 + half_width) / (n + square);
+    // The product of the limits is successes²/(n·(n + z²)): a quotient loses no digits near 0, as the difference would.
+    let lower = if counted == 0 { 0.0 } else { successes * successes / (n * (n + square) * upper) };
+    Ok(ShareInterval { lower, upper: if counted == trials { 1.0 } else { upper } })
 }
 
 /// Two-sided Clopper–Pearson limits of `counted` out of `trials` at error rate `alpha` (0 < alpha < 1).
@@ -90,6 +109,7 @@ mod tests {
     fn impossible_counts_are_withheld() {
         assert_eq!(clopper_pearson(0, 0, 0.05), Err(Withheld::NoRuns));
         assert_eq!(clopper_pearson(2, 1, 0.05), Err(Withheld::InvalidCounts));
+        assert_eq!((wilson(0, 0, 0.05), wilson(2, 1, 0.05)), (Err(Withheld::NoRuns), Err(Withheld::InvalidCounts)));
         assert_eq!(regressed_share_upper(0, 0), Err(Withheld::NoEligiblePairs));
     }
 

@@ -57,6 +57,13 @@ impl PassEstimate {
     pub fn pass_hat_k_exact(&self) -> Rational {
         Rational::new(self.all_pass.clone().into(), self.choices.clone().into())
     }
+
+    /// pass@k and pass^k over C(n, k), not reduced: sums over cases with as many runs then need no divisor.
+    pub(crate) fn over_all_choices(&self) -> [Rational; 2] {
+        let [choices, all_fail, all_pass] =
+            [&self.choices, &self.all_fail, &self.all_pass].map(|count| BigInt::from(count.clone()));
+        [Rational::new_raw(&choices - all_fail, choices.clone()), Rational::new_raw(all_pass, choices)]
+    }
 }
 
 /// The estimates at `k` from `runs` runs of one case of which `passed` passed.
@@ -81,18 +88,21 @@ pub fn pass_estimate(runs: u64, passed: u64, k: u64) -> Result<PassEstimate, Wit
 ///
 /// [`Withheld::InvalidCounts`] or [`Withheld::NoRuns`].
 pub fn pass_curve(runs: u64, passed: u64) -> Result<Vec<PassEstimate>, Withheld> {
+    Ok(pass_estimates(runs, passed)?.collect())
+}
+
+/// The same one by one.
+pub(crate) fn pass_estimates(runs: u64, passed: u64) -> Result<impl Iterator<Item = PassEstimate>, Withheld> {
     check(runs, passed)?;
     let mut current =
         PassEstimate { k: 0, choices: BigUint::one(), all_fail: BigUint::one(), all_pass: BigUint::one() };
-    let mut curve = Vec::new();
-    for k in 1..=runs {
+    Ok((1..=runs).map(move |k| {
         current.k = k;
         advance(&mut current.choices, runs, k);
         advance(&mut current.all_fail, runs - passed, k);
         advance(&mut current.all_pass, passed, k);
-        curve.push(current.clone());
-    }
-    Ok(curve)
+        current.clone()
+    }))
 }
 
 /// Limits of both chances for one case whose runs are independent.

@@ -146,6 +146,15 @@ pub fn binomial_chance(count: usize, trials: usize, success: f64) -> f64 {
     binomial_density(successes, failures, success, 1.0 - success)
 }
 
+/// The chance of the whole number `count` ≥ 0 under Poisson's law with `mean` > 0 (Loader 2000).
+#[must_use]
+pub fn poisson_chance(count: f64, mean: f64) -> f64 {
+    if count < 1.0 {
+        return (-mean).exp();
+    }
+    (-stirling_error(count) - deviance(count, mean)).exp() / (2.0 * PI * count).sqrt()
+}
+
 /// Γ(a+b+1) / (Γ(a+1)·Γ(b+1)) · x^a · y^b for positive a and b.
 fn binomial_density(a: f64, b: f64, x: f64, y: f64) -> f64 {
     let n = a + b;
@@ -223,6 +232,16 @@ mod tests {
             let exact = 1.0 / (PI * tail).tan();
             assert!((student_t_critical(tail, 1.0) / exact - 1.0).abs() < 1e-13, "{tail}");
         }
+    }
+
+    #[test]
+    fn poisson_chances_by_hand() {
+        let e = std::f64::consts::E;
+        for (count, mean, expected) in [(0.0, 1.0, 1.0 / e), (1.0, 1.0, 1.0 / e), (4.0, 2.0, 2.0 / 3.0 / (e * e))] {
+            assert!((poisson_chance(count, mean) / expected - 1.0).abs() < 1e-14, "{count}");
+        }
+        let sum: f64 = (0..2000).map(|count| poisson_chance(f64::from(count), 1000.0)).sum();
+        assert!((sum - 1.0).abs() < 1e-12);
     }
 
     #[test]

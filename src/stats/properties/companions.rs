@@ -168,6 +168,7 @@ proptest! {
         let means: Vec<Rational> = (0..deltas.len()).map(without).collect();
         prop_assert_eq!(Some(&range.lowest), means.iter().min());
         prop_assert_eq!(Some(&range.highest), means.iter().max());
+        prop_assert_eq!((&means[range.lowest_without], &means[range.highest_without]), (&range.lowest, &range.highest));
         let influential = &means[range.most_influential];
         prop_assert!(*influential == range.lowest || *influential == range.highest);
         let mirrored = leave_one_out(&negated(&deltas)).unwrap();
