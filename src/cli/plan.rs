@@ -52,8 +52,8 @@ enum Format {
     skill-lift plan evals/shared-benchmark.json --repetitions 3 --sd 0.3\n  \
     skill-lift plan evals/shared-benchmark.json --better 0.35 --worse 0.05\n  \
     skill-lift plan benchmark.json | jq .cases_needed.value\n\n\
-    Exit codes: 0 a plan was made, however large; 6 the same, but no outcome of the design could reach alpha: it has\n\
-    too few cases; 1 refused input; 2 wrong arguments.")]
+    Exit codes: 0 a plan was made, however large; 6 the same, but the design has too few cases for any\n\
+    outcome to reach alpha; 1 refused input; 2 wrong arguments.")]
 pub struct PlanArguments {
     /// A suite, like `evals/shared-benchmark.json` or `evals/evals.json`, or the report of `benchmark`.
     #[arg(value_name = "SUITE or REPORT")]
@@ -170,8 +170,10 @@ impl PlanArguments {
                     "invalid value for '--better' and '--worse': a skill that turns as many cases better as worse has no lift to find",
                 ));
             }
-            if self.repetitions.is_some_and(|repetitions| repetitions > 1) {
-                return Err(usage("'--better' and '--worse' say what one run does: leave --repetitions out"));
+            if self.repetitions.max(self.models).is_some_and(|number| number > 1) {
+                return Err(usage(
+                    "'--better' and '--worse' say what one run of each case does: leave --repetitions and --models out",
+                ));
             }
         }
         let deviation = deviation.as_ref().map(rational::to_f64);

@@ -47,8 +47,7 @@ impl Plan {
         numbers.sort_unstable();
         numbers.dedup();
         let row = |units: usize| Some(power_of(design, units, binary_power(units, moves, goal.alpha()).ok()?));
-        let mut assumptions = ground.assumed.clone();
-        assumptions.extend([Assumption::GivenMoves, Assumption::CasesAlike]);
+        let assumptions = vec![Assumption::GivenMoves, Assumption::CasesAlike];
         let outlook = MovesPlan {
             power: binary_power(design.units, moves, goal.alpha()),
             table: numbers.into_iter().filter_map(row).collect(),

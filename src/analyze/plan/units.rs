@@ -263,11 +263,14 @@ fn rounded(value: &Rational) -> Option<Rational> {
     rational::from_f64(rational::to_f64(value))
 }
 
+/// Case, model and repetition.
+type PairKey<'c> = (&'c str, Option<&'c str>, u32);
+
 /// The pairs of the rows by case: the same model and repetition scored in both arms, at the same effort. A case without
 /// any is there with no stratum.
 fn case_rows(rows: &[ClaimedRun]) -> BTreeMap<&str, CaseRows> {
     let control = control_among(rows.iter().map(|row| row.configuration.role));
-    let mut pairs: BTreeMap<(&str, Option<&str>, u32), [Option<&ClaimedRun>; 2]> = BTreeMap::new();
+    let mut pairs: BTreeMap<PairKey<'_>, [Option<&ClaimedRun>; 2]> = BTreeMap::new();
     let mut names: BTreeSet<&str> = BTreeSet::new();
     for row in rows {
         let arm = match row.configuration.role {

@@ -23,6 +23,11 @@ pub(super) fn units(unit: Unit, number: usize) -> String {
     }
 }
 
+/// What is counted, for a number of it.
+fn noun(unit: Unit, number: usize) -> &'static str {
+    if number == 1 { unit.word() } else { many(unit) }
+}
+
 /// What is counted, in the plural.
 pub(super) fn many(unit: Unit) -> &'static str {
     match unit {
@@ -87,10 +92,15 @@ pub(super) fn answer(plan: &Plan) -> String {
         return format!("This design can detect nothing: it has {what}, and needs at least {needed} (alpha {alpha}).");
     }
     if !plan.is_reachable() {
+        let number = design.units;
+        let all = match number {
+            1 => format!("the one {}", noun(design.unit, 1)),
+            number => format!("all {}", units(design.unit, number)),
+        };
         return format!(
-            "This design can detect nothing: with {} no outcome could reach alpha {alpha}; at least {} are needed.",
-            units(design.unit, design.units),
-            numbers::count(plan.minimum_units)
+            "This design can detect nothing: even if {all} got better, that could be chance (alpha {alpha}); at least {} \
+             are needed.",
+            units(design.unit, plan.minimum_units)
         );
     }
     let power = numbers::chosen_percent(&rational_of(plan.goal.power()));
@@ -107,11 +117,12 @@ pub(super) fn answer(plan: &Plan) -> String {
             Err(reason) => format!("What this design can detect is not known: {}.", withheld(*reason)),
         },
         Outlook::Moves(outlook) => match outlook.power {
-            Ok(power) => format!(
-                "This design would find such a skill in {} of evals ({} better, {} worse, alpha {alpha}, {size}).",
-                numbers::percent(&rational_of(power)),
+            Ok(chance) => format!(
+                "A skill that turns {} of {} better and {} worse would be found in {} of such evals (alpha {alpha}, {size}).",
                 numbers::chosen_percent(&outlook.better),
+                many(design.unit),
                 numbers::chosen_percent(&outlook.worse),
+                numbers::percent(&rational_of(chance)),
             ),
             Err(reason) => format!("How often this design would find such a skill is not known: {}.", withheld(reason)),
         },
@@ -152,10 +163,14 @@ fn of_deltas(plan: &Plan, outlook: &DeltaPlan) -> Vec<String> {
         Ok(needed) => {
             let instead =
                 if design.units == 0 { String::new() } else { format!(" instead of {}", numbers::count(design.units)) };
-            format!("To detect {target} takes {}{instead}: {}.", units(design.unit, needed.units), effort(needed))
+            format!(
+                "To detect a lift of {target} takes {}{instead}: {}.",
+                units(design.unit, needed.units),
+                effort(needed)
+            )
         }
         Err(_) => format!(
-            "To detect {target} takes more than {} {}; no plan goes beyond that.",
+            "To detect a lift of {target} takes more than {} {}; no plan goes beyond that.",
             numbers::count(LARGEST_PLAN),
             many(design.unit)
         ),
@@ -166,9 +181,13 @@ fn of_deltas(plan: &Plan, outlook: &DeltaPlan) -> Vec<String> {
 /// What such a lift is, in pass rates.
 fn example(plan: &Plan, lift: f64) -> String {
     let rate = |rate: f64| numbers::percent(&rational_of(rate));
-    match plan.ground.baseline {
-        Some(baseline) if baseline + lift <= 1.0 => format!(" (from {} to {})", rate(baseline), rate(baseline + lift)),
-        None if lift <= 0.5 => format!(" (say from 50% to {})", rate(0.5 + lift)),
+    // in the whole percents that are shown, so that the two differ by the lift that is shown
+    let whole = |value: f64| (value * 100.0).round() / 100.0;
+    match plan.ground.baseline.map(whole) {
+        Some(baseline) if baseline + lift <= 1.0 => {
+            format!(" (from {} to {})", rate(baseline), rate(baseline + whole(lift)))
+        }
+        None if lift <= 0.5 => format!(" (say from 50% to {})", rate(0.5 + whole(lift))),
         _ => String::new(),
     }
 }
@@ -242,10 +261,10 @@ pub(super) fn buys(plan: &Plan, outlook: &DeltaPlan) -> Vec<String> {
         Addition::Repetition => format!("One more repetition lowers it more than one more {one}."),
     }));
     if let (Some(addition), Some(same)) = (outlook.buys_more(), &repetitions.same_runs) {
-        let more = units(design.unit, same.count);
+        let more = format!("{} more {}", numbers::count(same.count), noun(design.unit, same.count));
         texts.push(match addition {
-            Addition::Unit => format!("For the runs of the repetition, {more} more buy more."),
-            Addition::Repetition => format!("The repetition buys more than {more} more for as many runs."),
+            Addition::Unit => format!("The runs of the repetition, spent on {more}, lower it further."),
+            Addition::Repetition => format!("The runs of the repetition, spent on {more}, lower it less."),
         });
     }
     if let Ok(limit) = repetitions.limit.as_ref()
@@ -304,7 +323,8 @@ pub(super) fn assumption(plan: &Plan, assumption: Assumption) -> String {
                 .to_owned()
         }
         Assumption::GivenMoves => {
-            "One run in each arm, and the shares that --better and --worse say. The figures are exact.".to_owned()
+            "Every case runs once in each arm with one model, and the shares are those that --better and --worse say. The figures \
+             are exact.".to_owned()
         }
         Assumption::CasesAlike => format!("Further {many} are like these, and none depends on another."),
         Assumption::Approximate => {
