@@ -545,3 +545,35 @@ fn suites_and_shares_for_people() {
         assert_snapshot!("plan_of_too_few_cases", few.stdout);
     });
 }
+
+/// Denominators whose common multiple is far beyond 128 bits: the expected deviation is computed in doubles.
+#[test]
+fn made_up_totals_take_no_time_and_give_the_same() {
+    const TOTALS: [u32; 12] = [9973, 9967, 9949, 9941, 9931, 9929, 9923, 9907, 9901, 9887, 9883, 9871];
+    let mut rows = Vec::new();
+    let mut deltas = Vec::new();
+    for case in 1..=8_u32 {
+        let mut means = [0.0; 2];
+        for (arm, variant) in ["with_skill", "without_skill"].into_iter().enumerate() {
+            for (at, total) in TOTALS.into_iter().enumerate() {
+                let passed = total / (case + arm as u32 + 1) + at as u32;
+                let rate = f64::from(passed) / f64::from(total);
+                means[arm] += rate / TOTALS.len() as f64;
+                let mut row = row(&format!("c{case}"), variant, at + 1, rate);
+                row["objective_passed"] = json!(passed);
+                row["objective_total"] = json!(total);
+                rows.push(row);
+            }
+        }
+        deltas.push(means[0] - means[1]);
+    }
+    let largest = deltas.iter().fold(0.0_f64, |largest, delta| largest.max(delta.abs()));
+    deltas.extend([largest, -largest]);
+    let mean = deltas.iter().sum::<f64>() / 10.0;
+    let variance = deltas.iter().map(|delta| (delta - mean).powi(2)).sum::<f64>() / 9.0;
+    let mut made_up = report(&[]);
+    made_up["results"] = json!(rows);
+    let plan = plan_of(&made_up, &[]).json();
+    near(&plan["spread"]["standard_deviation"], variance.sqrt());
+    assert_eq!(plan["design"]["repetitions_least"], 12);
+}

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use num_traits::ToPrimitive;
 use skill_lift_stats::Withheld;
 use skill_lift_stats::interval::padded_standard_deviation;
 use skill_lift_stats::permutation::Stratum;
@@ -120,6 +121,31 @@ fn split(units: &[PlanUnit], total: f64) -> Result<SpreadSplit, Withheld> {
 struct Arms {
     with: Vec<Rational>,
     without: Vec<Rational>,
+}
+
+impl Arms {
+    /// Rounds the rates once where their common denominator is beyond 128 bits, which runs of one case and model have only
+    /// if somebody made them up: exact sums would take for ever.
+    fn bounded(self) -> Self {
+        let mut all = self.with.iter().chain(&self.without);
+        let common = all.try_fold(1_u128, |common, rate| {
+            let denominator = rate.denom().to_u128()?;
+            (common / greatest_common_divisor(common, denominator)).checked_mul(denominator)
+        });
+        let rounded = |rates: Vec<Rational>| rates.iter().filter_map(rounded).collect();
+        match common {
+            Some(_) => self,
+            None => Self { with: rounded(self.with), without: rounded(self.without) },
+        }
+    }
+}
+
+/// Euclid's. The second number is not 0.
+const fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 /// One case of the rows.
@@ -296,7 +322,7 @@ fn case_rows(rows: &[ClaimedRun]) -> BTreeMap<&str, CaseRows> {
     }
     let mut cases: BTreeMap<&str, CaseRows> = names.into_iter().map(|name| (name, CaseRows::default())).collect();
     for ((case, _), arms) in strata {
-        cases.entry(case).or_default().strata.push(arms);
+        cases.entry(case).or_default().strata.push(arms.bounded());
     }
     cases
 }

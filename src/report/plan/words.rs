@@ -184,6 +184,8 @@ fn example(plan: &Plan, lift: f64) -> String {
     // in the whole percents that are shown, so that the two differ by the lift that is shown
     let whole = |value: f64| (value * 100.0).round() / 100.0;
     match plan.ground.baseline.map(whole) {
+        // in whole percents nothing would be seen of it
+        _ if lift < 0.01 => String::new(),
         Some(baseline) if baseline + lift <= 1.0 => {
             format!(" (from {} to {})", rate(baseline), rate(baseline + whole(lift)))
         }
