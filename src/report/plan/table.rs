@@ -37,10 +37,15 @@ pub fn render_plan(view: &PlanView, style: Style) -> String {
 fn title(page: &mut Page, view: &PlanView) {
     let rest = format!("{}   {}", view.what, view.size);
     let name = page.name(&view.skill_name);
-    let name = cut_middle(&name, page.width.saturating_sub(rest.width() + 3), page.style);
     let between = if name.is_empty() { "" } else { "   " };
-    let title = format!("{}{between}{rest}", page.paint(Paint::Bold, &name));
-    page.line(&title);
+    if page.style.width.is_none() || name.width() + between.width() + rest.width() <= page.width {
+        let title = format!("{}{between}{rest}", page.paint(Paint::Bold, &name));
+        page.line(&title);
+    } else {
+        let name = page.paint(Paint::Bold, &cut_middle(&name, page.width, page.style));
+        page.line(&name);
+        page.wrapped(&format!("{}, {}", view.what, view.size), "", "");
+    }
     page.line("");
 }
 
@@ -53,8 +58,14 @@ fn rows(page: &mut Page, table: &PlanTable) {
         .enumerate()
         .map(|(at, head)| column(head, all.iter().filter_map(|cells| cells.get(at).cloned())))
         .collect();
+    // the last columns say the least: a narrow screen has none of them
+    let mut shown_columns = widths.len();
+    let width = |columns: usize| widths[..columns].iter().map(|width| width + 2).sum::<usize>();
+    while page.style.width.is_some() && shown_columns > 2 && width(shown_columns) > page.width {
+        shown_columns -= 1;
+    }
     let line_of = |cells: &[String]| {
-        let shown = cells.iter().zip(&widths).enumerate().map(|(at, (cell, width))| match at {
+        let shown = cells.iter().take(shown_columns).zip(&widths).enumerate().map(|(at, (cell, width))| match at {
             0 => format!("  {}", left(cell, *width)),
             _ => format!("  {}", right(cell, *width)),
         });
