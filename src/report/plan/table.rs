@@ -1,0 +1,83 @@
+//! A plan as text for a terminal: a pure function of the view, the width and a few switches.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::view::{PlanTable, PlanView};
+use crate::report::terminal::{Page, Paint, Style, column, cut_middle, left, right};
+use crate::report::words::Tone;
+
+/// Renders a plan; every line ends with a line break.
+pub fn render_plan(view: &PlanView, style: Style) -> String {
+    let mut page = Page::new(style);
+    title(&mut page, view);
+    let paint = match view.tone {
+        Tone::Good => Paint::Good,
+        Tone::Bad => Paint::Bad,
+        Tone::Neutral => Paint::Caution,
+    };
+    let answer = page.paint(paint, &page.own(&view.answer));
+    page.wrapped(&answer, "", "");
+    for sentence in &view.sentences {
+        let sentence = page.own(sentence);
+        page.wrapped(&sentence, "", "");
+    }
+    for table in &view.tables {
+        page.line("");
+        rows(&mut page, table);
+    }
+    page.line("");
+    let mut last = "";
+    for (label, text) in &view.paragraphs {
+        page.paragraph(if *label == last { "" } else { label }, text);
+        last = label;
+    }
+    page.out
+}
+
+fn title(page: &mut Page, view: &PlanView) {
+    let rest = format!("{}   {}", view.what, view.size);
+    let name = page.name(&view.skill_name);
+    let between = if name.is_empty() { "" } else { "   " };
+    if page.style.width.is_none() || name.width() + between.width() + rest.width() <= page.width {
+        let title = format!("{}{between}{rest}", page.paint(Paint::Bold, &name));
+        page.line(&title);
+    } else {
+        let name = page.paint(Paint::Bold, &cut_middle(&name, page.width, page.style));
+        page.line(&name);
+        page.wrapped(&format!("{}, {}", view.what, view.size), "", "");
+    }
+    page.line("");
+}
+
+fn rows(page: &mut Page, table: &PlanTable) {
+    let own = |cells: &Vec<String>| cells.iter().map(|cell| page.own(cell)).collect::<Vec<String>>();
+    let heads = own(&table.heads);
+    let all: Vec<Vec<String>> = table.rows.iter().map(own).collect();
+    let widths: Vec<usize> = heads
+        .iter()
+        .enumerate()
+        .map(|(at, head)| column(head, all.iter().filter_map(|cells| cells.get(at).cloned())))
+        .collect();
+    // the last columns say the least: a narrow screen has none of them
+    let mut shown_columns = widths.len();
+    let width = |columns: usize| widths[..columns].iter().map(|width| width + 2).sum::<usize>();
+    while page.style.width.is_some() && shown_columns > 2 && width(shown_columns) > page.width {
+        shown_columns -= 1;
+    }
+    let line_of = |cells: &[String]| {
+        let shown = cells.iter().take(shown_columns).zip(&widths).enumerate().map(|(at, (cell, width))| match at {
+            0 => format!("  {}", left(cell, *width)),
+            _ => format!("  {}", right(cell, *width)),
+        });
+        shown.collect::<String>()
+    };
+    let head = page.paint(Paint::Muted, &line_of(&heads));
+    page.line(&head);
+    for cells in &all {
+        page.line(&line_of(cells));
+    }
+    let notes = page.own(&table.notes.join(" "));
+    if !notes.is_empty() {
+        page.wrapped(&notes, "  ", "  ");
+    }
+}
