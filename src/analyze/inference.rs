@@ -8,20 +8,23 @@ use std::collections::BTreeMap;
 use num_traits::{One, Zero};
 use skill_lift_stats::interval::{PaddedT, PairedT, padded_t, paired_t};
 use skill_lift_stats::multiplicity::{benjamini_hochberg, holm};
-use skill_lift_stats::permutation::{PermutationTest, Stratum, permutation_test};
+use skill_lift_stats::permutation::PermutationTest;
 use skill_lift_stats::power::{DetectableLift, cases_needed, smallest_detectable_lift};
 use skill_lift_stats::proportion::regressed_share_upper;
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::{SignFlip, Thresholds, Verdict, Withheld, sign_flip, verdict};
 
 use super::AnalysisOptions;
+use super::companions::Companions;
 use super::lift::{PairedBlock, PairedSummary};
 use super::missingness::Missingness;
 use super::one_arm::{self, OneArmCriterion};
 use super::pairing::{Diagnostics, Pairing, UnitMeans};
+use super::repeated_success::{RepeatedSuccess, repeated_success};
 use super::review::{ReviewItem, review_queue};
 use super::slices::{self, SliceContrasts};
 use super::table::{RunTable, WITH_SKILL};
+use super::within_case::RunsOfCases;
 
 /// What inference counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,6 +209,14 @@ pub struct Inference {
     pub review_queue: Vec<ReviewItem>,
     /// What is missing; `None` where nothing says which runs there should be.
     pub missingness: Option<Missingness>,
+    /// Scored runs with the skill of which somebody says whether the skill was loaded, and those in which it was not.
+    pub loading: Loading,
+    /// How large a difference the user calls no difference.
+    pub equivalence_margin: Option<Rational>,
+    /// What stands beside the headline; `None` without runs.
+    pub companions: Option<Companions>,
+    /// pass@k and pass^k of both arms.
+    pub repeated_success: Vec<RepeatedSuccess>,
 }
 
 impl Inference {
@@ -223,6 +234,10 @@ impl Inference {
             one_arm: None,
             review_queue: Vec::new(),
             missingness: None,
+            loading: Loading::default(),
+            equivalence_margin: None,
+            companions: None,
+            repeated_success: Vec::new(),
         }
     }
 
@@ -248,12 +263,19 @@ impl Inference {
             pairs: units.iter().map(|unit| unit.pairs).sum(),
             models: table.models.len(),
         };
-        let ((by_model, missingness), by_case) = rayon::join(
+        let runs = RunsOfCases::of(table, pairing);
+        let ((by_model, missingness), (by_case, (companions, repeated_success))) = rayon::join(
             || {
                 let by_model = by_model(table, overall.unit, pairing, lift, &options.thresholds);
                 (by_model, Missingness::of(table, pairing, overall.unit, options.plan.as_ref()))
             },
-            || by_case(table, pairing, &units, &options.thresholds),
+            || {
+                let beside = || {
+                    let repeated = repeated_success(table, pairing, options.thresholds.alpha());
+                    (Companions::of(table, &overall, &runs, options), repeated)
+                };
+                rayon::join(|| by_case(table, pairing, &runs, &units, &options.thresholds), beside)
+            },
         );
         let review_queue = review_queue(&by_case);
         let slices = slices::contrasts(table, overall.unit, &by_case, &options.thresholds);
@@ -268,7 +290,29 @@ impl Inference {
             one_arm: Some(one_arm::criteria(table)),
             review_queue,
             missingness: Some(missingness),
+            loading: Loading::of(table),
+            equivalence_margin: options.equivalence_margin.clone(),
+            companions: Some(companions),
+            repeated_success,
         }
+    }
+}
+
+/// Whether the skill was loaded in the runs that should have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Loading {
+    /// Scored runs with the skill that say whether it was loaded.
+    pub known: usize,
+    /// Those in which it was not.
+    pub not_loaded: usize,
+}
+
+impl Loading {
+    fn of(table: &RunTable) -> Self {
+        let with_skill = table.variant_position(WITH_SKILL);
+        let runs = table.runs.iter().filter(|run| run.scorable && Some(run.order.variant) == with_skill);
+        let loaded: Vec<bool> = runs.filter_map(|run| run.skill_loaded).collect();
+        Self { known: loaded.len(), not_loaded: loaded.iter().filter(|loaded| !**loaded).count() }
     }
 }
 
@@ -395,8 +439,14 @@ fn by_model(
         .collect()
 }
 
-fn by_case(table: &RunTable, pairing: &Pairing, units: &[UnitMeans], thresholds: &Thresholds) -> Vec<CaseContrast> {
-    let mut tests = within_case_tests(table, pairing);
+fn by_case(
+    table: &RunTable,
+    pairing: &Pairing,
+    runs: &RunsOfCases,
+    units: &[UnitMeans],
+    thresholds: &Thresholds,
+) -> Vec<CaseContrast> {
+    let mut tests = runs.tests();
     let mut strata: BTreeMap<u32, Vec<&UnitMeans>> = BTreeMap::new();
     for unit in units {
         strata.entry(unit.case).or_default().push(unit);
@@ -455,32 +505,6 @@ fn by_case(table: &RunTable, pairing: &Pairing, units: &[UnitMeans], thresholds:
         }
     }
     cases
-}
-
-/// For each case the exact label permutation of its scored runs, but for those of pairs that are unfit for inference. No
-/// pairing by repetition number is needed for it.
-fn within_case_tests(table: &RunTable, pairing: &Pairing) -> BTreeMap<u32, Result<PermutationTest, Withheld>> {
-    type Arms = (Vec<Rational>, Vec<Rational>);
-    let mut runs: BTreeMap<u32, BTreeMap<Option<u32>, Arms>> = BTreeMap::new();
-    let with_skill = table.variant_position(WITH_SKILL);
-    let without_skill = table.variant_position(table.baseline.variant());
-    let unfit = pairing.runs_unfit_for_inference();
-    for (index, run) in table.runs.iter().enumerate().filter(|(_, run)| run.scorable) {
-        let Some(rate) = run.compared.filter(|_| !unfit.contains(&index)) else {
-            continue;
-        };
-        let arms = runs.entry(run.order.case).or_default().entry(run.order.model).or_default();
-        if Some(run.order.variant) == with_skill {
-            arms.0.push(rate.value());
-        } else if Some(run.order.variant) == without_skill {
-            arms.1.push(rate.value());
-        }
-    }
-    let test = |strata: BTreeMap<Option<u32>, Arms>| {
-        let strata: Vec<Stratum<'_>> = strata.values().map(|(with, without)| Stratum { with, without }).collect();
-        permutation_test(&strata)
-    };
-    runs.into_iter().map(|(case, strata)| (case, test(strata))).collect()
 }
 
 fn classify(cases: &mut [CaseContrast], thresholds: &Thresholds) {

@@ -3,6 +3,7 @@
 //! Blocks hold codes, counts and exact rationals. Nothing is rounded or put into words here: that is the report's part.
 
 pub mod benchmark_file;
+pub mod companions;
 pub mod completeness;
 pub mod diagnosis;
 pub mod diff;
@@ -17,6 +18,7 @@ pub mod oracles;
 pub mod pairing;
 pub mod plan;
 pub mod reliability;
+pub mod repeated_success;
 pub mod reproduction;
 pub mod review;
 pub mod sanity;
@@ -28,6 +30,7 @@ pub mod telemetry;
 pub mod trajectory;
 pub mod trend;
 pub mod variants;
+pub mod within_case;
 
 use skill_lift_contract::Metric;
 
@@ -45,6 +48,8 @@ pub struct AnalysisOptions {
     pub plan: Option<missingness::PlanOfSuite>,
     /// Whether figures whose evidence is incomplete are withheld.
     pub strict_evidence: bool,
+    /// How large a difference the user calls no difference.
+    pub equivalence_margin: Option<skill_lift_stats::Rational>,
     /// What one more passed run is worth, in the currency of the runs.
     pub value_per_lift: Option<skill_lift_stats::Rational>,
 }

@@ -70,6 +70,10 @@ pub struct BenchmarkArguments {
     /// runs; without one, every case with every model and repetition that is there.
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
+    /// How large a difference in the pass rate counts as none, above 0 and below 1: also reports whether the arms are shown to
+    /// be equivalent. There is no default; choose it before you see the runs.
+    #[arg(long, value_name = "MARGIN")]
+    equivalence_margin: Option<String>,
     /// What one more passed run is worth, in the currency of the runs: also reports what the skill gains a run after its
     /// cost.
     #[arg(long, value_name = "MONEY")]
@@ -128,6 +132,7 @@ impl BenchmarkArguments {
         rows: impl FnOnce(&ReportHead) -> Result<R, ExitCode>,
     ) -> Result<(Made, R), ExitCode> {
         let thresholds = self.summary.thresholds()?;
+        let equivalence_margin = self.equivalence_margin.as_deref().map(parse_margin).transpose()?;
         let value_per_lift = self.value_per_lift.as_deref().map(parse_value_per_lift).transpose()?;
         let frames = if self.frames.is_some() { FrameChoice::RunsAndAssertions } else { FrameChoice::Runs };
         let detail = match self.results {
@@ -149,6 +154,9 @@ impl BenchmarkArguments {
         }
         if thresholds.min_lift() != defaults.min_lift() {
             provenance.options.insert("min-lift", json!(self.summary.min_lift));
+        }
+        if let Some(margin) = &self.equivalence_margin {
+            provenance.options.insert("equivalence-margin", json!(margin));
         }
         if let Some(value) = &self.value_per_lift {
             provenance.options.insert("value-per-lift", json!(value));
@@ -177,6 +185,7 @@ impl BenchmarkArguments {
             plan,
             strict_evidence: self.common.strict_evidence(),
             value_per_lift,
+            equivalence_margin,
         };
         let analysis = analyze(frames, &variants, &options).map_err(|error| fail(&error.to_string()))?;
         let benchmark_file =
@@ -288,5 +297,13 @@ fn parse_value_per_lift(text: &str) -> Result<Rational, ExitCode> {
         usage(&format!(
             "invalid value '{text}' for '--value-per-lift': an amount above 0 and up to 1e9 is expected, like 0.50"
         ))
+    })
+}
+
+/// The margin of equivalence. `Err` is the exit code after the problem was printed.
+fn parse_margin(text: &str) -> Result<Rational, ExitCode> {
+    let is_margin = |value: &Rational| value.is_positive() && *value < rational::rate(1, 1);
+    rational::parse_decimal(text).filter(is_margin).ok_or_else(|| {
+        usage(&format!("invalid value '{text}' for '--equivalence-margin': a number above 0 and below 1 is expected"))
     })
 }

@@ -19,9 +19,10 @@ use crate::runs::index::shown_path;
 use crate::runs::named_file::read_named;
 
 /// Options that a report decides itself: they change figures and can do no harm.
-const OF_REPORT: [&str; 14] = [
+const OF_REPORT: [&str; 15] = [
     "alpha",
     "dialect",
+    "equivalence-margin",
     "evidence",
     "layout",
     "min-lift",

@@ -4,6 +4,7 @@ use serde::Serialize;
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::{SignFlip, Withheld};
 
+use super::companions_json::{CompanionsBlock, ReliabilityRow, companions, reliability};
 use super::efficiency_json::{CostPerRun, EfficiencyBlock, cost_per_run, efficiency};
 use super::missingness_json::{self, MissingnessBlock};
 use super::one_arm_json::{self, CriterionBlock};
@@ -27,6 +28,8 @@ pub(super) struct InferenceBlock<'a> {
     by_case: Vec<CaseBlock>,
     #[serde(skip_serializing_if = "Option::is_none")]
     slices: Option<Vec<SliceBlock>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reliability: Vec<ReliabilityRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     one_arm_criteria: Option<Vec<CriterionBlock>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,6 +117,8 @@ struct Overall {
     verdict: VerdictBlock,
     smallest_detectable_lift: Limit,
     cases_needed: Option<usize>,
+    #[serde(flatten)]
+    companions: Option<CompanionsBlock>,
 }
 
 #[derive(Serialize)]
@@ -348,8 +353,14 @@ pub(super) fn block<'a>(
     let alpha = rational::to_f64(inference.thresholds.alpha());
     let confidence = rational::to_f64(&(rational::rate(1, 1) - inference.thresholds.alpha()));
     let overall = &inference.overall;
+    let margin = inference.equivalence_margin.as_ref();
     let p = (overall.test.n > 0).then_some(overall.test.p_two_sided);
-    let qualifiers = [("all_pass", overall.all_pass()), ("all_fail", overall.all_fail())];
+    let reversible = inference.missingness.as_ref().is_some_and(|missing| missing.bounds.could_reverse());
+    let qualifiers = [
+        ("all_pass", overall.all_pass()),
+        ("all_fail", overall.all_fail()),
+        ("missing_runs_could_reverse", reversible),
+    ];
     let detectable = overall.smallest_detectable_lift.as_ref().map(|d| d.lift).map_err(|reason| *reason);
     let tests = inference.by_model.iter().filter(|model| model.p_holm.is_some()).count();
     let case_tests = inference.by_case.iter().filter(|case| case.p_bh.is_some()).count();
@@ -358,7 +369,7 @@ pub(super) fn block<'a>(
         alpha,
         confidence,
         min_lift: rational::to_f64(inference.thresholds.min_lift()),
-        equivalence_margin: None,
+        equivalence_margin: margin.map(rational::to_f64),
         units: Units {
             cases: inference.counts.cases,
             case_model_units: inference.counts.case_model_units,
@@ -381,11 +392,17 @@ pub(super) fn block<'a>(
                 odds: p.and_then(words::odds).map(|(n, of)| Odds { n, of }),
                 qualifiers: qualifiers
                     .into_iter()
-                    .filter_map(|(code, applies)| applies.then_some(Qualifier { code }))
+                    .filter_map(|(code, applies)| applies.then_some(code))
+                    .chain(words::caveats(inference).into_iter().map(|(code, _)| code))
+                    .map(|code| Qualifier { code })
                     .collect(),
             },
             smallest_detectable_lift: limit(detectable),
             cases_needed: overall.cases_needed,
+            companions: inference
+                .companions
+                .as_ref()
+                .map(|beside| companions(beside, overall, &inference.thresholds, margin, confidence)),
         },
         by_model: inference
             .by_model
@@ -402,6 +419,7 @@ pub(super) fn block<'a>(
             .slices
             .as_ref()
             .map(|slices| slices_json::contrasts(&slices.slices, overall.unit, confidence)),
+        reliability: reliability(inference, confidence),
         one_arm_criteria: inference.one_arm.as_ref().map(|criteria| one_arm_json::block(criteria)),
         missingness: inference.missingness.as_ref().map(missingness_json::block),
         sanity: sanity.map(sanity_block),

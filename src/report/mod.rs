@@ -5,6 +5,7 @@
 mod aggregate_json;
 mod aggregate_table;
 pub mod benchmark_json;
+mod companions_json;
 mod compat;
 mod cost_json;
 mod cost_line;

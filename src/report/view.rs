@@ -127,6 +127,9 @@ impl SummaryView {
         if !withheld {
             paragraphs.push(("Sure?", sure(inference)));
         }
+        if let Some(margin) = words::margin_text(inference) {
+            paragraphs.push(("Margin", margin));
+        }
         if let Some(cost) = cost_line(&analysis.efficiency) {
             paragraphs.push(("Cost", cost));
         }
@@ -429,6 +432,7 @@ fn notes(analysis: &Analysis) -> Vec<String> {
         notes.push(format!("{} {verb} for a judge; {gates}.", numbers::counted(deferred as usize, "check", "checks")));
     }
     notes.extend(unscored(table));
+    notes.extend(words::caveats(&analysis.inference).into_iter().map(|(_, text)| text));
     notes.extend(one_arm(analysis.inference.one_arm.as_deref().unwrap_or_default()));
     notes
 }

@@ -1,11 +1,14 @@
 //! Words for codes: flags, verdicts, reasons. Every output takes them from here.
 
+use num_traits::{Signed, Zero};
+use skill_lift_stats::rational;
+use skill_lift_stats::variance::VarianceSplit;
 use skill_lift_stats::verdict::{TooFewReason, VerdictCode};
 
 use super::numbers;
 use crate::analyze::completeness::IncompleteReason;
 use crate::analyze::flags::Flag;
-use crate::analyze::inference::{Contrast, Inference, Unit};
+use crate::analyze::inference::{Contrast, Inference, Loading, Unit};
 use crate::analyze::table::Baseline;
 
 /// The text of a flag in `case_flags`, as version 0.6 of the report format spells it.
@@ -100,6 +103,14 @@ fn units(contrast: &Contrast, number: usize) -> String {
     match contrast.unit {
         Unit::Case => numbers::counted(number, "case", "cases"),
         Unit::Family => numbers::counted(number, "family", "families"),
+    }
+}
+
+/// What inference counts, several of them.
+fn unit_name(contrast: &Contrast) -> &'static str {
+    match contrast.unit {
+        Unit::Case => "cases",
+        Unit::Family => "families",
     }
 }
 
@@ -306,7 +317,10 @@ pub fn verdict_text(inference: &Inference, blocked: usize, minimum_cases: usize)
             text.trim_end().to_owned()
         }
         VerdictCode::NoEvidence => {
-            format!("No lift that matters: any average effect is between {limits}, inside ±{min_lift}{reversal}.")
+            let alike = shown_equivalent(inference).map(|margin| format!(" Shown equivalent within ±{margin}."));
+            let text =
+                format!("No lift that matters: any average effect is between {limits}, inside ±{min_lift}{reversal}.");
+            text + alike.as_deref().unwrap_or_default()
         }
         VerdictCode::TooFewCases if verdict.reasons.contains(&TooFewReason::Structural) => format!(
             "Too few cases to tell: with {k} no result could reach p ≤ {alpha_value}; at least {minimum_cases} are \
@@ -319,6 +333,68 @@ pub fn verdict_text(inference: &Inference, blocked: usize, minimum_cases: usize)
     }
 }
 
+/// The margin within which the arms are shown to be alike, if the user named one and they are.
+fn shown_equivalent(inference: &Inference) -> Option<String> {
+    let equivalence = inference.companions.as_ref()?.equivalence.as_ref().ok()?;
+    equivalence.equivalent.then(|| numbers::size_in_points(equivalence.margin))
+}
+
+/// What a margin that the user named says; `None` without one.
+pub fn margin_text(inference: &Inference) -> Option<String> {
+    let margin = numbers::size_in_points(rational::to_f64(inference.equivalence_margin.as_ref()?));
+    let equivalence = match &inference.companions.as_ref()?.equivalence {
+        Ok(equivalence) => equivalence,
+        Err(_) => return Some(format!("Too few cases to say whether the arms differ by less than {margin}.")),
+    };
+    let limits = numbers::interval(equivalence.lower, equivalence.upper);
+    let confidence = rational::from_f64(1.0 - 2.0 * alpha(inference)).map(|rate| numbers::percent(&rate));
+    let limits = format!("{} interval {limits}", confidence.unwrap_or_default());
+    Some(if equivalence.equivalent {
+        format!("The arms are shown to be alike: any average difference lies within ±{margin} ({limits}).")
+    } else if equivalence.non_inferior {
+        format!("Results with the skill are shown to be not worse by {margin} or more, but not to be alike ({limits}).")
+    } else {
+        format!("It is not shown that the arms differ by less than {margin} ({limits}).")
+    })
+}
+
+/// What else must be known before a verdict is believed, with its code; most important first.
+pub fn caveats(inference: &Inference) -> Vec<(&'static str, String)> {
+    let contrast = &inference.overall;
+    let mut caveats = Vec::new();
+    let Loading { known, not_loaded } = inference.loading;
+    if not_loaded > 0 {
+        let share = numbers::percent(&rational::rate(not_loaded as u64, known as u64));
+        let text = format!(
+            "The skill was not loaded in {share} of the runs that say whether it was: the lift is that of offering it."
+        );
+        caveats.push(("skill_not_loaded", text));
+    }
+    let Some(beside) = &inference.companions else { return caveats };
+    let estimate = contrast.test.estimate.as_ref();
+    if let (Some(estimate), Ok(without_one)) = (estimate, &beside.leave_one_out) {
+        let (end, index) = if estimate.is_positive() {
+            (&without_one.lowest, without_one.lowest_without)
+        } else {
+            (&without_one.highest, without_one.highest_without)
+        };
+        let reverses = !estimate.is_zero() && (end.is_zero() || end.is_positive() != estimate.is_positive());
+        if let Some(unit) = contrast.units.get(index).filter(|_| reverses) {
+            let text = format!("Without {} alone the lift would be {}.", unit.name, numbers::points(end));
+            caveats.push(("one_unit_reverses", text));
+        }
+    }
+    if let (true, Ok(robust)) = (beside.few_cases_carry_the_lift, &beside.hodges_lehmann) {
+        let text = format!(
+            "A few {} carry the lift: by the Hodges-Lehmann estimate, which they move less, it is {}.",
+            unit_name(contrast),
+            numbers::points(robust)
+        );
+        caveats.push(("few_cases_carry_the_lift", text));
+    }
+    caveats
+}
+
 /// What to do next, for `verdict.next_step`.
 pub fn next_step(inference: &Inference, minimum_cases: usize) -> String {
     let contrast = &inference.overall;
@@ -329,10 +405,7 @@ pub fn next_step(inference: &Inference, minimum_cases: usize) -> String {
             |_| String::new(),
             |share| {
                 let percent = skill_lift_stats::rational::from_f64(*share).map(|share| numbers::percent(&share));
-                let what = match contrast.unit {
-                    Unit::Case => "cases",
-                    Unit::Family => "families",
-                };
+                let what = unit_name(contrast);
                 format!(" Up to {} of such {what} could still get worse.", percent.unwrap_or_default())
             },
         )
@@ -362,7 +435,14 @@ pub fn next_step(inference: &Inference, minimum_cases: usize) -> String {
         VerdictCode::TooFewCases => match needed {
             Some(needed) => {
                 let lift = numbers::size_in_points(min_lift(inference));
-                format!("About {needed} cases would settle a lift of {lift}.")
+                let noise = inference.companions.as_ref().and_then(|beside| beside.variance.as_ref().ok());
+                let noise_dominates = noise.is_some_and(VarianceSplit::noise_dominates);
+                let repetitions = if noise_dominates {
+                    " More repetitions of these would help as well: most of the spread is noise between runs."
+                } else {
+                    ""
+                };
+                format!("About {needed} cases would settle a lift of {lift}.{repetitions}")
             }
             None => "More cases are needed.".to_owned(),
         },

@@ -4,6 +4,7 @@ mod aggregate;
 mod bad_input;
 mod benchmark_blocks;
 mod claims;
+mod companions;
 mod conformance_assertions;
 mod conformance_pairs;
 mod corpus;

@@ -1,0 +1,150 @@
+//! What stands beside the headline: other intervals, influence, spread, margins of equivalence, repeated success, caveats.
+
+use serde_json::{Value, json};
+
+use crate::support::{Workspace, repository, run_in};
+
+fn near(actual: &Value, expected: f64) {
+    let actual = actual.as_f64().unwrap_or_else(|| panic!("{actual} is no number"));
+    assert!((actual - expected).abs() <= 1e-12 * expected.abs().max(1.0), "{actual} {expected}");
+}
+
+/// Cases with their answers with the skill and without it, one character a run: `y` passes.
+fn workspace(cases: &[(&str, &str, &str)]) -> Workspace {
+    let ids: Vec<&str> = cases.iter().map(|(id, ..)| *id).collect();
+    let workspace = Workspace::with_cases(&ids);
+    for (id, with, without) in cases {
+        for (arm, answers) in [("with_skill", with), ("without_skill", without)] {
+            for (index, answer) in answers.chars().enumerate() {
+                let text = if answer == 'y' { "yes" } else { "no" };
+                workspace.write(&format!("runs/{id}/{arm}/run-{}/output.md", index + 1), text);
+            }
+        }
+    }
+    workspace
+}
+
+fn overall(report: &Value) -> &Value {
+    &report["inference"]["overall"]
+}
+
+#[test]
+fn companions_of_the_demo_agree_with_numpy_and_scipy() {
+    let folder = repository("datasets/demo");
+    let arguments =
+        ["benchmark", "evals/shared-benchmark.json", "--runs", "runs", "--equivalence-margin", "0.1", "--quiet"];
+    let report = run_in(&folder, &arguments, &[]).json();
+    let overall = overall(&report);
+    // numpy 2.3, over the 13 deltas of `by_case`: means of all 8,191 subsets, of which the 204th from either end is the
+    // first that 2 · (1 + rank) > 0.05 · 2^13 holds for
+    near(&overall["interval_sign_flip"]["lower"], 0.12);
+    near(&overall["interval_sign_flip"]["upper"], 0.44);
+    // numpy.median of the 91 averages of two deltas
+    near(&overall["hodges_lehmann"]["value"], 0.315);
+    let without_one = &overall["leave_one_out"];
+    near(&without_one["lowest"], 0.256_666_666_666_666_65);
+    near(&without_one["highest"], 0.33);
+    assert_eq!(without_one["lowest_without"], "action-items-file");
+    assert_eq!(without_one["highest_without"], "status-page-update");
+    near(&overall["variance"]["total"], 0.068_180_769_230_769_23);
+    // scipy.stats.t.ppf(0.95, 12) over the deltas and the two pads
+    let equivalence = &overall["equivalence"];
+    near(&equivalence["lower"], 0.087_056_497_618_991_84);
+    near(&equivalence["upper"], 0.400_943_502_381_008_07);
+    near(&equivalence["confidence"], 0.9);
+    assert_eq!((&equivalence["equivalent"], &equivalence["non_inferior"]), (&json!(false), &json!(true)));
+    assert_eq!(report["inference"]["equivalence_margin"], 0.1);
+}
+
+#[test]
+fn repeated_success_is_a_mean_over_cases_with_one_k_for_all() {
+    // a passes 3 of 3 against 1 of 3, b 1 of 2 against 0 of 2: the largest common k is 2
+    let report = workspace(&[("a", "yyy", "ynn"), ("b", "yn", "nn")]).on_runs("benchmark", &[]).json();
+    let rows = report["inference"]["reliability"].as_array().unwrap();
+    let row = |row: &Value| (row["measure"].as_str().unwrap().to_owned(), row["k"].as_u64().unwrap());
+    let named: Vec<(String, u64)> = rows.iter().map(row).collect();
+    assert_eq!(named, [("pass_at_k".to_owned(), 1), ("pass_at_k".to_owned(), 2), ("pass_hat_k".to_owned(), 2)]);
+    // pass@1: (1 + 1/2) / 2 against (1/3 + 0) / 2
+    near(&rows[0]["with_skill"]["value"], 0.75);
+    near(&rows[0]["without_skill"]["value"], 1.0 / 6.0);
+    near(&rows[0]["estimate"], 7.0 / 12.0);
+    // pass@2: 1 − C(fails, 2) / C(n, 2): 1 and 1 against 2/3 and 0
+    near(&rows[1]["with_skill"]["value"], 1.0);
+    near(&rows[1]["without_skill"]["value"], 1.0 / 3.0);
+    // pass^2: C(passes, 2) / C(n, 2): 1 and 0 against 0 and 0
+    near(&rows[2]["with_skill"]["value"], 0.5);
+    near(&rows[2]["without_skill"]["value"], 0.0);
+    // two moved cases of one sign: p = 2/4; only one moved at pass^2: p = 1. Holm: 3 · 0.5 > 1
+    let p: Vec<&Value> = rows.iter().map(|row| &row["p_two_sided"]).collect();
+    assert_eq!(p, [&json!(0.5), &json!(0.5), &json!(1.0)]);
+    assert!(rows.iter().all(|row| row["p_holm"] == json!(1.0)), "{rows:#?}");
+    let single = workspace(&[("a", "y", "n")]).on_runs("benchmark", &[]).json();
+    assert_eq!(single["inference"]["reliability"].as_array().unwrap().len(), 1);
+    assert_eq!(single["inference"]["reliability"][0]["with_skill"]["reason"], "too_few_units");
+    let nothing = workspace(&[("a", "y", "")]).on_runs("benchmark", &[]).json();
+    assert!(nothing["inference"].get("reliability").is_none());
+}
+
+#[test]
+fn a_margin_is_the_users_and_says_what_it_shows() {
+    let alike: Vec<(String, &str, &str)> = (0..6).map(|case| (format!("c{case}"), "y", "y")).collect();
+    let alike: Vec<(&str, &str, &str)> =
+        alike.iter().map(|(id, with, without)| (id.as_str(), *with, *without)).collect();
+    let workspace = workspace(&alike);
+    let report = workspace.on_runs("benchmark", &[]).json();
+    let unasked = &overall(&report)["equivalence"];
+    assert_eq!((&unasked["equivalent"], &unasked["reason"]), (&Value::Null, &json!("no_alternative_declared")));
+    // six deltas of 0 padded with ±1: standard error sqrt(2 / 7 / 8), t(0.95, 5) = 2.015048373: ±0.3808
+    let limit = 2.015_048_372_669_157 * (2.0_f64 / 56.0).sqrt();
+    for (margin, equivalent) in [("0.5", true), ("0.38", false)] {
+        let report = workspace.on_runs("benchmark", &["--equivalence-margin", margin]).json();
+        let equivalence = &overall(&report)["equivalence"];
+        assert!((equivalence["upper"].as_f64().unwrap() - limit).abs() < 1e-9, "{equivalence}");
+        assert_eq!(equivalence["equivalent"], equivalent, "{margin}");
+    }
+    let said = workspace.on_runs("benchmark", &["--equivalence-margin", "0.5", "--format", "table"]).stdout;
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains(
+            "The arms are shown to be alike: any average difference lies within ±50 pp (90% interval −38.1 to +38.1 pp)."
+        ),
+        "{said}"
+    );
+    workspace.on_runs("benchmark", &["--equivalence-margin", "0.5", "--out", "report.json", "--quiet"]);
+    assert_eq!(workspace.run(&["verify", "report.json", "--runs", "runs"]).code, 0);
+    for bad in ["0", "1", "-0.1", "nan", "ten"] {
+        let said = workspace.on_runs("benchmark", &[&format!("--equivalence-margin={bad}")]);
+        assert_eq!(said.code, 2, "{bad}");
+    }
+}
+
+#[test]
+fn one_case_that_turns_the_lift_round_is_named() {
+    // `big` gains 1, `a` loses 1/2, `b` gains nothing
+    let cases = [("big", "yy", "nn"), ("a", "ny", "yy"), ("b", "yy", "yy")];
+    let report = workspace(&cases).on_runs("benchmark", &[]).json();
+    let overall = overall(&report);
+    // 1/6 with all three, −1/4 without `big`
+    near(&overall["estimate"], 1.0 / 6.0);
+    near(&overall["leave_one_out"]["lowest"], -0.25);
+    assert_eq!(overall["leave_one_out"]["lowest_without"], "big");
+    assert_eq!(overall["verdict"]["qualifiers"], json!([{"code": "one_unit_reverses"}]));
+    let said = workspace(&cases).on_runs("benchmark", &["--format", "table"]).stdout;
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("Without big alone the lift would be −25.0 pp."), "{said}");
+}
+
+#[test]
+fn a_skill_that_was_not_loaded_is_said_beside_the_verdict() {
+    let workspace = workspace(&[("a", "yy", "nn")]);
+    for (run, loaded) in [(1, true), (2, false)] {
+        let metadata = json!({"skill_invoked": loaded}).to_string();
+        workspace.write(&format!("runs/a/with_skill/run-{run}/metadata.json"), metadata);
+    }
+    let report = workspace.on_runs("benchmark", &[]).json();
+    let codes = &overall(&report)["verdict"]["qualifiers"];
+    assert_eq!(codes, &json!([{"code": "skill_not_loaded"}]));
+    let said = workspace.on_runs("benchmark", &["--format", "table"]).stdout;
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("The skill was not loaded in 50% of the runs that say whether it was"), "{said}");
+}
