@@ -149,48 +149,20 @@ impl Plan {
 
 impl Law {
     fn new(magnitudes: &[(u64, usize)], plan: &Plan) -> Self {
-        // two tables take turns: fresh or growing ones for every magnitude would cost more than the sums
-        let largest = usize::try_from(plan.window).unwrap_or(0) + 1;
-        let mut masses = Vec::with_capacity(largest);
-        masses.push(1.0);
-        let mut law = Self { base: 0, masses };
-        let mut next: Vec<f64> = Vec::with_capacity(largest);
-        let mut range = 0_i64;
+        let mut half = HalfLaw::new(plan);
         let mut squares = 0.0;
         for &(magnitude, count) in magnitudes {
             squares += (magnitude as f64) * (magnitude as f64) * count as f64;
-            // Sums of magnitudes fit an i64: the caller checked their total.
-            let (Ok(magnitude), Ok(signed_count)) = (i64::try_from(magnitude), i64::try_from(count)) else { continue };
-            range += magnitude * signed_count;
-            let parity = range.rem_euclid(2);
             // the window grows with the standard deviation of what was added so far
             let window =
                 if plan.cut { ((WINDOW * squares.sqrt()).ceil() as i64 + 2).min(plan.window) } else { plan.window };
-            let limit = range.min(window);
-            let limit = if limit.rem_euclid(2) == parity { limit } else { limit - 1 };
-            let cells = usize::try_from(limit).unwrap_or(0) + 1;
-            // The law is the same on both sides of 0: only the upper half is computed, and mirrored.
-            let half = cells / 2;
-            let shift = |net: i64| (law.base + magnitude * net + limit) / 2 - half as i64;
-            next.resize(cells, 0.0);
-            if count == 1 {
-                average_shifted(&mut next[half..], &law.masses, shift(1), shift(-1));
-            } else {
-                next[half..].fill(0.0);
-                let reach = binomial_reach(count, plan.cut);
-                for (net, weight) in binomial_law(count, reach) {
-                    // Cell i of the old law lands on cell i + shift of the new one.
-                    add_shifted(&mut next[half..], &law.masses, shift(net), weight);
-                }
+            // Sums of magnitudes fit an i64: the caller checked their total.
+            if let (Ok(magnitude), Ok(signed_count)) = (i64::try_from(magnitude), i64::try_from(count)) {
+                half.range += magnitude * signed_count;
+                half.add(magnitude, &binomial_law(count, binomial_reach(count, plan.cut)), window);
             }
-            let (lower, upper) = next.split_at_mut(half);
-            for (cell, mirrored) in lower.iter_mut().zip(upper.iter().rev()) {
-                *cell = *mirrored;
-            }
-            law.base = -limit;
-            std::mem::swap(&mut law.masses, &mut next);
         }
-        law
+        half.whole()
     }
 
     fn index(&self, sum: i64) -> i64 {
@@ -248,50 +220,69 @@ fn compensated(terms: impl Iterator<Item = f64>) -> f64 {
     sum + error
 }
 
-fn add_shifted(target: &mut [f64], source: &[f64], shift: i64, weight: f64) {
-    let skipped_target = usize::try_from(shift).unwrap_or(0);
-    let skipped_source = usize::try_from(-shift).unwrap_or(0);
-    let (Some(target), Some(source)) = (target.get_mut(skipped_target..), source.get(skipped_source..)) else {
-        return;
-    };
-    for (cell, mass) in target.iter_mut().zip(source) {
-        *cell += weight * mass;
-    }
+/// The law of a sum that is symmetric about 0: `masses[i]` is the chance of the sum `parity + 2·i`, and of its negative.
+struct HalfLaw {
+    masses: Vec<f64>,
+    /// The next table, which takes turns with `masses`: fresh ones for every magnitude would cost more than the sums.
+    next: Vec<f64>,
+    /// 0 or 1, as all sums are even or all are odd.
+    parity: i64,
+    /// The largest sum of the magnitudes so far.
+    range: i64,
 }
 
-/// Sets each cell to the mean of the two source cells that land on it, one shifted by `farther`, the other by `nearer`,
-/// which is not larger; nothing lands from outside of the source.
-fn average_shifted(target: &mut [f64], source: &[f64], farther: i64, nearer: i64) {
-    let (cells, length) = (target.len() as i64, source.len() as i64);
-    let landing = |shift: i64| {
-        let first = shift.clamp(0, cells);
-        (first, (shift + length).clamp(first, cells))
-    };
-    let ((near_first, near_end), (far_first, far_end)) = (landing(nearer), landing(farther));
-    let mut borders = [0, near_first, near_end, far_first, far_end, cells];
-    borders.sort_unstable();
-    for border in borders.windows(2) {
-        let (first, end) = (border[0], border[1]);
-        if first == end {
-            continue;
+impl HalfLaw {
+    fn new(plan: &Plan) -> Self {
+        let largest = usize::try_from(plan.window).unwrap_or(0) / 2 + 1;
+        let mut masses = Vec::with_capacity(largest);
+        masses.push(1.0);
+        Self { masses, next: Vec::with_capacity(largest), parity: 0, range: 0 }
+    }
+
+    /// Adds a magnitude times a net sign with a symmetric law, keeping sums up to `window`.
+    fn add(&mut self, magnitude: i64, law: &[(i64, f64)], window: i64) {
+        let parity = self.range.rem_euclid(2);
+        let limit = self.range.min(window);
+        let cells = usize::try_from((limit - parity).div_euclid(2) + 1).unwrap_or(0);
+        self.next.clear();
+        self.next.resize(cells, 0.0);
+        for &(net, weight) in law {
+            // the sum that the new cell j has without this magnitude is that of the old cell j + shift
+            let shift = (parity - self.parity - magnitude * net).div_euclid(2);
+            self.add_shifted(shift, weight);
         }
-        let part = &mut target[first as usize..end as usize];
-        let from = |shift: i64| &source[(first - shift) as usize..(end - shift) as usize];
-        let is_near = near_first <= first && first < near_end;
-        let is_far = far_first <= first && first < far_end;
-        match (is_near, is_far) {
-            (true, true) => {
-                for ((cell, near), far) in part.iter_mut().zip(from(nearer)).zip(from(farther)) {
-                    *cell = 0.5 * (near + far);
-                }
-            }
-            (false, false) => part.fill(0.0),
-            (near, _) => {
-                for (cell, mass) in part.iter_mut().zip(from(if near { nearer } else { farther })) {
-                    *cell = 0.5 * mass;
-                }
-            }
+        self.parity = parity;
+        std::mem::swap(&mut self.masses, &mut self.next);
+    }
+
+    /// Adds to each cell j of the next table `weight` times the old cell j + shift; a negative one is mirrored.
+    fn add_shifted(&mut self, shift: i64, weight: f64) {
+        let Self { masses, next, parity, .. } = self;
+        let mirrored = usize::try_from(-shift).unwrap_or(0).min(next.len());
+        let (below, above) = next.split_at_mut(mirrored);
+        // cell j + shift below 0 has the mass of cell −(j + shift) − parity: the first j has the farthest
+        let farthest = usize::try_from(-shift - *parity).unwrap_or(0);
+        let beyond = (farthest + 1).saturating_sub(masses.len()).min(below.len());
+        let last = (farthest + 1 - beyond).min(masses.len());
+        for (cell, mass) in below[beyond..].iter_mut().zip(masses[..last].iter().rev()) {
+            *cell += weight * mass;
         }
+        let first = usize::try_from(shift).unwrap_or(0).min(masses.len());
+        for (cell, mass) in above.iter_mut().zip(&masses[first..]) {
+            *cell += weight * mass;
+        }
+    }
+
+    /// The law of all sums.
+    fn whole(self) -> Law {
+        let Self { masses, parity, .. } = self;
+        let base = -parity - 2 * (masses.len() as i64 - 1);
+        // 0 is its own negative
+        let positive = if parity == 0 { &masses[1..] } else { &masses[..] };
+        let mut whole = Vec::with_capacity(2 * masses.len());
+        whole.extend(masses.iter().rev());
+        whole.extend(positive);
+        Law { base, masses: whole }
     }
 }
 
