@@ -4,10 +4,12 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
 use skill_lift_contract::ContentDigest;
 
 use super::events::{self, Events};
@@ -51,12 +53,22 @@ pub enum FileProblem {
 
 type Contents = Result<Rc<Vec<u8>>, FileProblem>;
 
+/// Where a file of a run is.
+enum Place<'p> {
+    /// Below the run directory under this path, which holds no link.
+    Below(&'p str),
+    /// Where links lead, inside the run directory.
+    Resolved(PathBuf),
+}
+
 /// A run directory and what has been read of it.
 #[derive(Debug)]
 pub struct RunDirectory {
     absolute: PathBuf,
     relative: String,
     canonical: OnceCell<Option<PathBuf>>,
+    /// The open directory: its files are reached from it, instead of looking up the whole path for each.
+    descriptor: OnceCell<Option<OwnedFd>>,
     listing: Option<Listing>,
     contents: HashMap<String, Contents>,
     events: Option<Rc<Events>>,
@@ -87,6 +99,7 @@ impl RunDirectory {
             absolute,
             relative,
             canonical: OnceCell::new(),
+            descriptor: OnceCell::new(),
             listing,
             contents: HashMap::new(),
             events: None,
@@ -177,9 +190,9 @@ impl RunDirectory {
             |error: io::Error| FileProblem::Unreadable { path: path.to_owned(), message: plain_message(&error) };
         // a final link was resolved above; a pipe must not block the reading
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = match rustix::fs::open(&place, flags, Mode::empty()) {
+        let file = match self.open_place(&place, flags) {
             Ok(descriptor) => File::from(descriptor),
-            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => {
+            Err(Errno::NOENT | Errno::NOTDIR) => {
                 return Err(FileProblem::Missing(path.to_owned()));
             }
             Err(error) => return Err(unreadable(error.into())),
@@ -250,14 +263,15 @@ impl RunDirectory {
     /// Whether a regular file exists inside the run, links resolved.
     pub fn has_file(&mut self, path: &str) -> Result<bool, FileProblem> {
         match self.locate(path) {
-            Ok(place) => Ok(fs::metadata(place).is_ok_and(|data| data.is_file())),
+            Ok(Place::Below(path)) => Ok(self.kind_below(path) == Some(FileType::RegularFile)),
+            Ok(Place::Resolved(place)) => Ok(fs::metadata(place).is_ok_and(|data| data.is_file())),
             Err(FileProblem::Missing(_) | FileProblem::NotAFile(_)) => Ok(false),
             Err(problem) => Err(problem),
         }
     }
 
     /// The place of a file with links resolved; inside the run directory, or a problem.
-    fn locate(&mut self, path: &str) -> Result<PathBuf, FileProblem> {
+    fn locate<'p>(&mut self, path: &'p str) -> Result<Place<'p>, FileProblem> {
         let missing = || FileProblem::Missing(path.to_owned());
         let Some(listing) = &self.listing else {
             return Err(missing());
@@ -272,7 +286,7 @@ impl RunDirectory {
             return Err(if refused { FileProblem::LeavesRun(path.to_owned()) } else { missing() });
         };
         match (entry.kind, rest, entry.is_link) {
-            (EntryKind::File, None, false) => return Ok(self.absolute.join(path)),
+            (EntryKind::File, None, false) => return Ok(Place::Below(path)),
             (EntryKind::Directory | EntryKind::Other, None, false) => {
                 return Err(FileProblem::NotAFile(path.to_owned()));
             }
@@ -282,14 +296,12 @@ impl RunDirectory {
         if let (EntryKind::Directory, Some(name), false) = (entry.kind, rest, entry.is_link)
             && !name.contains('/')
         {
-            let place = self.absolute.join(path);
-            let Ok(data) = fs::symlink_metadata(&place) else {
+            let Some(kind) = self.kind_below(path) else {
                 return Err(missing());
             };
             // the folder again, too: somebody may have put a link in its place since it was listed
-            let is_folder = || fs::symlink_metadata(self.absolute.join(first)).is_ok_and(|data| data.is_dir());
-            if !data.is_symlink() && is_folder() {
-                return Ok(place);
+            if kind != FileType::Symlink && self.kind_below(first) == Some(FileType::Directory) {
+                return Ok(Place::Below(path));
             }
         }
         // deeper, or through a link: the real place decides
@@ -297,11 +309,34 @@ impl RunDirectory {
             return Err(missing());
         };
         if self.canonical().is_some_and(|root| place.starts_with(root)) {
-            Ok(place)
+            Ok(Place::Resolved(place))
         } else {
             self.warn_link(path);
             Err(FileProblem::LeavesRun(path.to_owned()))
         }
+    }
+
+    fn open_place(&self, place: &Place<'_>, flags: OFlags) -> Result<OwnedFd, Errno> {
+        match (place, self.descriptor()) {
+            (Place::Resolved(path), _) => rustix::fs::open(path, flags, Mode::empty()),
+            (Place::Below(path), Some(directory)) => rustix::fs::openat(directory, *path, flags, Mode::empty()),
+            (Place::Below(path), None) => rustix::fs::open(self.absolute.join(path), flags, Mode::empty()),
+        }
+    }
+
+    /// What is below the run directory under a path, links not followed; `None` when nothing is there.
+    fn kind_below(&self, path: &str) -> Option<FileType> {
+        let data = match self.descriptor() {
+            Some(directory) => rustix::fs::statat(directory, path, AtFlags::SYMLINK_NOFOLLOW),
+            None => rustix::fs::lstat(self.absolute.join(path)),
+        };
+        data.ok().map(|data| FileType::from_raw_mode(data.st_mode))
+    }
+
+    /// The open run directory; `None` when it cannot be opened, so that its files are reached by their paths.
+    fn descriptor(&self) -> Option<&OwnedFd> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        self.descriptor.get_or_init(|| rustix::fs::open(&self.absolute, flags, Mode::empty()).ok()).as_ref()
     }
 
     fn canonical(&self) -> Option<&Path> {
@@ -345,7 +380,9 @@ impl RunDirectory {
             Ok(bytes) => Ok(ContentDigest::of(&bytes)),
             Err(FileProblem::TooLarge { .. }) => {
                 let place = self.locate(path)?;
-                let digest = File::open(place).and_then(ContentDigest::of_reader);
+                let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+                let opened = self.open_place(&place, flags).map_err(io::Error::from);
+                let digest = opened.and_then(|file| ContentDigest::of_reader(File::from(file)));
                 self.contents.remove(path);
                 digest
                     .map_err(|error| FileProblem::Unreadable { path: path.to_owned(), message: plain_message(&error) })

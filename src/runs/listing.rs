@@ -70,7 +70,7 @@ impl Listing {
                 continue;
             };
             let file_type = entry.file_type().map_err(ListingError::Io)?;
-            listing.add(name, &entry.path(), file_type, root)?;
+            listing.add(name, || entry.path(), file_type, root)?;
         }
         listing.entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         listing.refused.sort_unstable();
@@ -92,14 +92,14 @@ impl Listing {
             Err(error) => return Err(ListingError::Io(error)),
         };
         let mut listing = Self::default();
-        listing.add(name.to_owned(), &path, data.file_type(), root)?;
+        listing.add(name.to_owned(), || path, data.file_type(), root)?;
         Ok(Some(listing))
     }
 
     fn add(
         &mut self,
         name: String,
-        path: &Path,
+        path: impl FnOnce() -> PathBuf,
         file_type: fs::FileType,
         root: &dyn Fn() -> io::Result<PathBuf>,
     ) -> Result<(), ListingError> {
@@ -108,7 +108,7 @@ impl Listing {
             return Ok(());
         }
         let within = root().map_err(ListingError::Io)?;
-        match fs::canonicalize(path) {
+        match fs::canonicalize(path()) {
             Ok(target) if target.starts_with(&within) => {
                 let kind = fs::metadata(&target).map_or(EntryKind::Other, |data| kind_of(data.file_type()));
                 self.entries.push(Entry { name, kind, is_link: true });
