@@ -64,7 +64,7 @@ fn deltas(lattice: &Lattice, units: usize) -> Vec<Rational> {
     let delta = |unit: usize| {
         let without = random.rate(lattice.without, unit);
         let with = random.rate(lattice.with, unit);
-        if unit % 50 == 0 { rate(1, 1) - without } else { with - without }
+        if unit.is_multiple_of(50) { rate(1, 1) - without } else { with - without }
     };
     (0..units).map(delta).collect()
 }
