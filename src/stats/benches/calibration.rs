@@ -246,7 +246,7 @@ fn print_verdicts(suites: u32) {
                 *count += 1;
             }
         }
-        counts.map(|count| format!("{:.1}", 100.0 * f64::from(count) / f64::from(suites))).join(" / ")
+        counts.map(|count| format!("{:.1}", 100.0 * f64::from(count) / f64::from(suites))).join("/")
     });
     println!("| Truth | {} |", CASES.map(|cases| format!("K = {cases}")).join(" | "));
     println!("|---|{}", "---|".repeat(CASES.len()));
@@ -294,6 +294,6 @@ fn main() {
     print_exact();
     println!("\n## The true lift equals the margin and the smallest lift that matters, 0.10\n");
     print_margin(suites);
-    println!("\n## Verdicts (helps / harms / no_evidence / too_few_cases, percent), five runs an arm\n");
+    println!("\n## Verdicts (helps/harms/no_evidence/too_few_cases, percent), five runs an arm\n");
     print_verdicts(suites);
 }
