@@ -28,7 +28,7 @@ const LATTICES: [Lattice; 6] = [
         without: &[8, 15, 18, 20, 30, 35],
     },
     Lattice {
-        name: "1 to 30 criteria a case",
+        name: "7 to 30 criteria a case",
         with: &[7, 11, 13, 17, 19, 23, 29, 30],
         without: &[7, 11, 13, 17, 19, 23, 29, 30],
     },

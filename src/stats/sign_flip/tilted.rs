@@ -15,8 +15,8 @@ use super::Tail;
 const WINDOW: f64 = 11.0;
 /// Most points: beyond, the lattice is too fine.
 const LARGEST_POINTS: f64 = 8_388_608.0;
-/// Factors that may be multiplied.
-const FACTOR_BUDGET: u64 = 200_000_000;
+/// Factors that may be multiplied: about a second and a half.
+const FACTOR_BUDGET: u64 = 60_000_000;
 /// A product below this cannot change a digit of the sum.
 const NEGLIGIBLE: f64 = 1e-32;
 /// Smallest chance that is resolved, well above the subnormal numbers.
