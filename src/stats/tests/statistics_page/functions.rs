@@ -21,11 +21,13 @@ use skill_lift_stats::proportion::{clopper_pearson, regressed_share_upper, wilso
 use skill_lift_stats::quantile::ninetieth_percentile;
 use skill_lift_stats::random_effects::{SkillEffect, random_effects};
 use skill_lift_stats::ratio::{FiellerSet, RatioUnit, ratio_of_means};
-use skill_lift_stats::rational::{from_f64, mean, parse_decimal, to_f64};
+use skill_lift_stats::rational::{from_f64, mean, to_f64};
 use skill_lift_stats::reliability::{pass_estimate, pass_interval};
 use skill_lift_stats::suite_reliability::{CaseRuns, suite_pass};
 use skill_lift_stats::variance::{UnitSpread, run_noise, variance_split};
 use skill_lift_stats::{Rational, Thresholds, Withheld, padded_t, paired_t, sign_flip, verdict};
+
+use crate::inputs::{Inputs, rational};
 
 /// What comes out of a function.
 pub enum Output {
@@ -86,67 +88,6 @@ pub fn run(function: &str, inputs: BTreeMap<String, String>) -> Result<Outputs, 
         return Err(format!("{name} is no input"));
     }
     Ok(outputs)
-}
-
-/// The inputs that no function has taken yet.
-struct Inputs(BTreeMap<String, String>);
-
-impl Inputs {
-    fn text(&mut self, name: &str) -> Result<String, String> {
-        self.0.remove(name).ok_or_else(|| format!("{name} is missing"))
-    }
-
-    fn rational(&mut self, name: &str) -> Result<Rational, String> {
-        rational(&self.text(name)?)
-    }
-
-    /// 0.05 unless the example says otherwise.
-    fn alpha(&mut self) -> Result<Rational, String> {
-        self.0.remove("alpha").map_or_else(|| rational("0.05"), |text| rational(&text))
-    }
-
-    /// Values apart by spaces; `1/5*3` is three times a fifth.
-    fn rationals(&mut self, name: &str) -> Result<Vec<Rational>, String> {
-        rationals(&self.text(name)?)
-    }
-
-    fn floats(&mut self, name: &str) -> Result<Vec<f64>, String> {
-        Ok(self.rationals(name)?.iter().map(to_f64).collect())
-    }
-
-    fn counts(&mut self, name: &str) -> Result<Vec<u64>, String> {
-        self.text(name)?.split(' ').map(|text| text.parse().map_err(|_| format!("{text} is no count"))).collect()
-    }
-
-    fn count(&mut self, name: &str) -> Result<u64, String> {
-        self.counts(name)?.first().copied().ok_or_else(|| format!("{name} is empty"))
-    }
-
-    /// Lists apart by semicolons.
-    fn groups(&mut self, name: &str) -> Result<Vec<Vec<Rational>>, String> {
-        self.text(name)?.split("; ").map(rationals).collect()
-    }
-}
-
-fn rational(text: &str) -> Result<Rational, String> {
-    let parsed = match text.split_once('/') {
-        Some((numerator, denominator)) => {
-            let denominator = parse_decimal(denominator).filter(|it| *it != Rational::from_integer(0.into()));
-            parse_decimal(numerator).zip(denominator).map(|(numerator, denominator)| numerator / denominator)
-        }
-        None => parse_decimal(text),
-    };
-    parsed.ok_or_else(|| format!("{text} is no number"))
-}
-
-fn rationals(text: &str) -> Result<Vec<Rational>, String> {
-    let mut values = Vec::new();
-    for word in text.split(' ') {
-        let (value, times) = word.split_once('*').unwrap_or((word, "1"));
-        let times: usize = times.parse().map_err(|_| format!("{times} is no count"))?;
-        values.extend(std::iter::repeat_n(rational(value)?, times));
-    }
-    Ok(values)
 }
 
 fn number(value: f64) -> Output {

@@ -5,6 +5,7 @@
 //! page shows. A value that is withheld is the word for the reason.
 
 mod functions;
+mod inputs;
 
 use std::collections::BTreeMap;
 
