@@ -4,8 +4,8 @@
 //! fraction u of the capital on each case, the capital is multiplied by (1 − u) + u·(1 + δ)/(1 + m). A capital that
 //! grows beyond 2/alpha refutes m (Ville). The capitals of 1000 fractions u, spread by the arcsine law, are averaged, so
 //! no fraction has to be chosen and the order of the cases does not matter (Waudby-Smith & Ramdas 2024 *JRSS-B* 86:1;
-//! Orabona & Jun 2024 *IEEE Trans. Inf. Theory* 70:434). It is one and a half to two times as wide as the padded t
-//! interval, always bounded, and never decides a verdict.
+//! Orabona & Jun 2024 *IEEE Trans. Inf. Theory* 70:434). It is up to 1.7 times as wide as the padded t interval,
+//! always bounded, and never decides a verdict.
 //!
 //! The capitals at m = 0 are evidence that may be read after every new batch of new cases (Ramdas et al. 2023
 //! *Stat. Sci.* 38:576).

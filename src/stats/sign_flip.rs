@@ -10,7 +10,8 @@
 //! | up to 126, sums on a small lattice | counts of sign patterns per sum (Pagano & Tritchler 1983 *JASA* 78:435) | `ExactCounts` |
 //! | up to 40, any sums | two sorted halves (Horowitz & Sahni 1974 *JACM* 21:277) | `MeetInTheMiddle` |
 //! | more, on a lattice | probability mass per sum in `f64` | `ProbabilityMass` |
-//! | more, no usable lattice | the same on a rounded lattice, with the rounding bounded | `RoundedLattice` |
+//! | more, on a finer lattice | the characteristic function of the tilted sum, point by point | `CharacteristicFunction` |
+//! | more, no usable lattice | probability mass on a rounded lattice, with the rounding bounded | `RoundedLattice` |
 //! | p below the reach of the above | Hoeffding 1963 (*JASA* 58:13) | `HoeffdingBound` |
 //!
 //! The last two give an upper bound of p, marked by [`SignFlip::p_is_bound`]; nothing is sampled.
@@ -19,6 +20,7 @@ mod counts;
 mod mass;
 #[cfg(test)]
 mod tests;
+mod tilted;
 
 use std::collections::BTreeMap;
 
@@ -60,6 +62,8 @@ pub enum SignFlipMethod {
     MeetInTheMiddle,
     /// The law of the sum was computed in `f64`; relative error about 1e-13.
     ProbabilityMass,
+    /// The tail was summed from the characteristic function in `f64`; relative error about 1e-11.
+    CharacteristicFunction,
     /// Upper bound from a rounded lattice.
     RoundedLattice,
     /// Upper bound from Hoeffding's inequality.
@@ -75,6 +79,7 @@ impl SignFlipMethod {
             Self::ExactCounts => "exact-counts",
             Self::MeetInTheMiddle => "meet-in-the-middle",
             Self::ProbabilityMass => "probability-mass",
+            Self::CharacteristicFunction => "characteristic-function",
             Self::RoundedLattice => "rounded-lattice",
             Self::HoeffdingBound => "hoeffding-bound",
         }
@@ -199,7 +204,7 @@ pub fn sign_flip(deltas: &[Rational]) -> SignFlip {
             });
         }
         Solution::Counted(tail, method) => result.set_counts(tail, method),
-        Solution::Mass(tail) => result.set_mass(tail),
+        Solution::Mass(tail, method) => result.set_mass(tail, method),
         Solution::Bound { toward, against, method } => result.set_bound(toward, against, method),
     }
     result
@@ -215,7 +220,7 @@ struct Tail<T> {
 enum Solution {
     NothingMoved,
     Counted(Tail<u128>, SignFlipMethod),
-    Mass(Tail<f64>),
+    Mass(Tail<f64>, SignFlipMethod),
     /// Upper bounds of the one-sided p in the observed direction and against it.
     Bound {
         toward: f64,
@@ -249,7 +254,7 @@ impl SignFlip {
         self.counts = Some(RelabelingCounts { total, two_sided, two_sided_strict, greater, less, equal });
     }
 
-    fn set_mass(&mut self, tail: Tail<f64>) {
+    fn set_mass(&mut self, tail: Tail<f64>, method: SignFlipMethod) {
         let Tail { at_or_beyond: toward, equal } = tail;
         let against = 1.0 - (toward - equal);
         (self.p_two_sided, self.mid_p) = match self.direction {
@@ -262,7 +267,7 @@ impl SignFlip {
         };
         (self.p_greater, self.p_less) = (greater, less);
         (self.mid_p_greater, self.mid_p_less) = (greater - equal / 2.0, less - equal / 2.0);
-        self.method = SignFlipMethod::ProbabilityMass;
+        self.method = method;
     }
 
     fn set_bound(&mut self, toward: f64, against: f64, method: SignFlipMethod) {
@@ -360,9 +365,13 @@ impl Problem {
         let observed = if self.gained > self.lost { &self.gained - &self.lost } else { &self.lost - &self.gained };
         if let (Some(magnitudes), Some(observed)) = (&small, observed.to_i64()) {
             match mass::lattice_tail(magnitudes, observed) {
-                LatticeTail::Found(tail) => return Solution::Mass(tail),
+                LatticeTail::Found(tail) => return Solution::Mass(tail, SignFlipMethod::ProbabilityMass),
                 LatticeTail::TooSmall => return self.hoeffding(),
-                LatticeTail::TooLarge => {}
+                LatticeTail::TooLarge => {
+                    if let Some(tail) = tilted::lattice_tail(magnitudes, observed) {
+                        return Solution::Mass(tail, SignFlipMethod::CharacteristicFunction);
+                    }
+                }
             }
         }
         self.rounded(&observed)

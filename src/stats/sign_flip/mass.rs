@@ -74,9 +74,10 @@ pub(super) fn hoeffding(magnitudes: &[(f64, usize)], observed: f64) -> f64 {
 /// With step h, each magnitude is h·k + r. The signed remainders sum to at most Σ|r|, and exceed `e` with chance at
 /// most exp(−e² / (2·Σr²)) (Hoeffding 1963); the law of the h·k part, shifted by the allowance, bounds the tail.
 pub(super) fn rounded_bounds(magnitudes: &[(f64, usize)], observed: f64) -> (f64, f64) {
-    let moved: f64 = magnitudes.iter().map(|&(_, count)| count as f64).sum();
+    // Magnitudes that fall together on the lattice only make it cheaper.
+    let terms: f64 = magnitudes.iter().map(|&(_, count)| binomial_reach(count, true) as f64 + 1.0).sum();
     let squares: f64 = magnitudes.iter().map(|&(magnitude, count)| magnitude * magnitude * count as f64).sum();
-    let cells = (MASS_BUDGET / moved).min(LARGEST_ROUNDED);
+    let cells = (0.999 * MASS_BUDGET / terms).min(LARGEST_ROUNDED);
     let step = WINDOW * squares.sqrt() / cells;
     let mut rounded: Vec<(u64, usize)> = Vec::new();
     let mut remainders = 0.0;
