@@ -15,6 +15,7 @@ pub mod missingness;
 pub mod one_arm;
 pub mod oracles;
 pub mod pairing;
+pub mod plan;
 pub mod reliability;
 pub mod reproduction;
 pub mod review;

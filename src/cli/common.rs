@@ -29,7 +29,7 @@ use crate::suite::{Dialect, LoadOptions, Loaded, Split, Suite, load};
 
 /// Which part of a suite is graded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SplitChoice {
+pub enum SplitChoice {
     /// Visible cases.
     Tune,
     /// Hidden cases.
@@ -41,7 +41,8 @@ enum SplitChoice {
 }
 
 impl SplitChoice {
-    fn split(self) -> Option<Split> {
+    /// The part; `None` for all of it.
+    pub fn split(self) -> Option<Split> {
         match self {
             Self::Tune => Some(Split::Tune),
             Self::Holdout => Some(Split::Holdout),

@@ -13,6 +13,7 @@ mod interrupt;
 mod limits;
 mod migrate_telemetry;
 mod output;
+mod plan;
 mod report;
 mod suite;
 mod summary;
@@ -58,6 +59,7 @@ enum Command {
     MigrateTelemetry(migrate_telemetry::MigrateTelemetryArguments),
     Diff(Box<diff::DiffArguments>),
     Trend(Box<trend::TrendArguments>),
+    Plan(Box<plan::PlanArguments>),
     Verify(Box<verify::VerifyArguments>),
     Suite(suite::SuiteArguments),
     Doctor(doctor::DoctorArguments),
@@ -78,6 +80,7 @@ pub fn run() -> ExitCode {
         Command::MigrateTelemetry(arguments) => migrate_telemetry::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Trend(arguments) => trend::run(&arguments),
+        Command::Plan(arguments) => plan::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),

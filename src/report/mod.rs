@@ -29,6 +29,7 @@ mod ordered;
 mod overhead_json;
 mod overhead_table;
 mod paired_json;
+pub mod plan;
 mod profile_json;
 mod quantities;
 mod reliability_json;

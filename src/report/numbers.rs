@@ -50,6 +50,27 @@ pub fn size_in_points(size: f64) -> String {
     format!("{:.0}{NO_BREAK_SPACE}pp", rational::round_half_even(&(size * hundred()), 0))
 }
 
+/// The size of a lift without a sign, with one decimal: `12.8 pp`.
+pub fn size_in_tenths(size: f64) -> String {
+    let size = rational::from_f64(size).unwrap_or_else(Rational::zero);
+    format!("{:.1}{NO_BREAK_SPACE}pp", rational::round_half_even(&(size * hundred()), 1))
+}
+
+/// A lift that somebody chose, with the decimals that it has, four at most: `10 pp`, `2.5 pp`.
+pub fn chosen_size(size: &Rational) -> String {
+    format!("{}{NO_BREAK_SPACE}pp", shortest(&(size * hundred()), 4))
+}
+
+/// A rate that somebody chose, with the decimals that it has, four at most: `80%`, `99.5%`.
+pub fn chosen_percent(rate: &Rational) -> String {
+    format!("{}%", shortest(&(rate * hundred()), 4))
+}
+
+fn shortest(value: &Rational, decimals: u32) -> String {
+    let text = format!("{:.*}", decimals as usize, rational::round_half_even(value, decimals));
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// An interval in percentage points, the unit once: `+12.0 to +30.9 pp`.
 pub fn interval(lower: f64, upper: f64) -> String {
     let end = |value: f64| {
@@ -154,6 +175,11 @@ mod tests {
         assert_eq!(interval(0.12, 0.309), "+12.0 to +30.9\u{a0}pp");
         assert_eq!(interval(-0.02, 0.0), "\u{2212}2.0 to 0\u{a0}pp");
         assert_eq!(size_in_points(0.128), "13\u{a0}pp");
+        assert_eq!(size_in_tenths(0.1284), "12.8\u{a0}pp");
+        assert_eq!(chosen_size(&rate("0.10")), "10\u{a0}pp");
+        assert_eq!(chosen_size(&rate("0.025")), "2.5\u{a0}pp");
+        assert_eq!(chosen_percent(&rate("0.80")), "80%");
+        assert_eq!(chosen_percent(&rate("0.995")), "99.5%");
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl Page {
         text.chars()
             .map(|c| match c {
                 '→' => "->".to_owned(),
-                '\u{2212}' => "-".to_owned(),
+                '\u{2212}' | '–' => "-".to_owned(),
                 '\u{a0}' => " ".to_owned(),
                 '≤' => "<=".to_owned(),
                 '±' => "+/-".to_owned(),

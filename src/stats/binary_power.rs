@@ -6,12 +6,13 @@
 use num_bigint::{BigInt, BigUint};
 use num_traits::One;
 
-use crate::power::TARGET_POWER;
+use crate::power::PowerGoal;
 use crate::rational::Rational;
 use crate::special::binomial_chance;
+use crate::withheld::Withheld;
 
 /// No plan beyond this many cases is searched.
-const LARGEST_PLAN: usize = 2_000;
+pub const LARGEST_PLAN: usize = 2_000;
 /// How far past the first sufficient number of cases the saw-tooth is followed.
 const LOOK_AHEAD: usize = 25;
 
@@ -36,49 +37,57 @@ pub struct CasesPlan {
 }
 
 /// The chance that the exact two-sided test with error rate `alpha` rejects, in either direction, for `cases` cases.
-#[must_use]
-pub fn binary_power(cases: usize, moves: CaseMoves, alpha: &Rational) -> f64 {
-    Thresholds::new(alpha).power(cases, moves)
+///
+/// # Errors
+///
+/// [`Withheld::BeyondExactBudget`] for more than 2000 cases.
+pub fn binary_power(cases: usize, moves: CaseMoves, alpha: &Rational) -> Result<f64, Withheld> {
+    if cases > LARGEST_PLAN {
+        return Err(Withheld::BeyondExactBudget);
+    }
+    Ok(Rejections::new(alpha, moves).power(cases))
 }
 
-/// The cases needed for the target power; `None` when 2000 cases are not enough.
+/// The cases needed for the power of the goal; `None` when 2000 cases are not enough.
 #[must_use]
-pub fn binary_cases_needed(moves: CaseMoves, alpha: &Rational) -> Option<CasesPlan> {
-    let mut thresholds = Thresholds::new(alpha);
-    let first = (1..=LARGEST_PLAN).find(|&cases| thresholds.power(cases, moves) >= TARGET_POWER)?;
-    let power_at_first = thresholds.power(first, moves);
-    let last_below = (first..=first + LOOK_AHEAD).rev().find(|&cases| thresholds.power(cases, moves) < TARGET_POWER);
+pub fn binary_cases_needed(moves: CaseMoves, goal: &PowerGoal) -> Option<CasesPlan> {
+    let mut rejections = Rejections::new(goal.alpha(), moves);
+    let first = (1..=LARGEST_PLAN).find(|&cases| rejections.power(cases) >= goal.power())?;
+    let power_at_first = rejections.power(first);
+    let last_below = (first..=first + LOOK_AHEAD).rev().find(|&cases| rejections.power(cases) < goal.power());
     Some(CasesPlan { first, stays_from: last_below.map_or(first, |cases| cases + 1), power_at_first })
 }
 
-/// For each number of moved cases, the smallest one-directional count that rejects; found exactly and remembered.
-struct Thresholds<'a> {
+/// For each number of moved cases, the chance that the test rejects. The outcomes that reject are found exactly; each
+/// chance is computed once.
+struct Rejections<'a> {
     alpha: &'a Rational,
-    smallest: Vec<Option<usize>>,
+    moving: f64,
+    upward: f64,
+    chances: Vec<f64>,
 }
 
-impl<'a> Thresholds<'a> {
-    const fn new(alpha: &'a Rational) -> Self {
-        Self { alpha, smallest: Vec::new() }
+impl<'a> Rejections<'a> {
+    fn new(alpha: &'a Rational, moves: CaseMoves) -> Self {
+        let moving = moves.up + moves.down;
+        let upward = if moving > 0.0 { moves.up / moving } else { 0.0 };
+        Self { alpha, moving, upward, chances: Vec::new() }
     }
 
-    fn power(&mut self, cases: usize, moves: CaseMoves) -> f64 {
-        while self.smallest.len() <= cases {
-            self.smallest.push(smallest_rejected(self.smallest.len(), self.alpha));
+    fn power(&mut self, cases: usize) -> f64 {
+        while self.chances.len() <= cases {
+            self.chances.push(self.chance(self.chances.len()));
         }
-        let moving = moves.up + moves.down;
-        if moving <= 0.0 {
-            return 0.0;
-        }
-        let upward = moves.up / moving;
-        let terms = self.smallest.iter().enumerate().take(cases + 1).map(|(moved, smallest)| {
-            let Some(smallest) = *smallest else { return 0.0 };
-            let rejected: f64 = (smallest..=moved)
-                .map(|count| binomial_chance(count, moved, upward) + binomial_chance(moved - count, moved, upward))
-                .sum();
-            binomial_chance(moved, cases, moving) * rejected
-        });
-        terms.sum::<f64>().min(1.0)
+        let terms = self.chances.iter().enumerate().take(cases + 1);
+        terms.map(|(moved, chance)| binomial_chance(moved, cases, self.moving) * chance).sum::<f64>().min(1.0)
+    }
+
+    fn chance(&self, moved: usize) -> f64 {
+        let Some(smallest) = smallest_rejected(moved, self.alpha) else { return 0.0 };
+        let both = |count: usize| {
+            binomial_chance(count, moved, self.upward) + binomial_chance(moved - count, moved, self.upward)
+        };
+        (smallest..=moved).map(both).sum()
     }
 }
 

@@ -2,17 +2,71 @@
 //!
 //! Approximate: the t formula, corrected by factors measured for the exact test with normal deltas.
 
+use num_traits::Signed;
+
 use crate::interval::padded_standard_deviation;
 use crate::rational::{Rational, to_f64};
-use crate::special::student_t_critical;
+use crate::special::{student_t_critical, student_t_quantile};
 use crate::verdict::minimum_cases;
 use crate::withheld::Withheld;
 
 /// The chance of detecting the lift that the figures are made for.
 pub const TARGET_POWER: f64 = 0.8;
 
-/// No plan beyond this many cases is reported.
-const LARGEST_PLAN: usize = 10_000_000;
+/// No plan beyond about this many cases is reported.
+pub const LARGEST_PLAN: usize = 10_000_000;
+
+/// What a plan is made for: the two-sided error rate of the test, and the chance of detecting the lift.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PowerGoal {
+    alpha: Rational,
+    power: f64,
+}
+
+impl PowerGoal {
+    /// Takes the error rate and the chance; `None` unless 0 < alpha < power < 1.
+    #[must_use]
+    pub fn new(alpha: Rational, power: f64) -> Option<Self> {
+        let rate = to_f64(&alpha);
+        let valid = alpha.is_positive() && rate < power && power < 1.0;
+        valid.then_some(Self { alpha, power })
+    }
+
+    /// The two-sided error rate.
+    #[must_use]
+    pub const fn alpha(&self) -> &Rational {
+        &self.alpha
+    }
+
+    /// The chance of detecting the lift.
+    #[must_use]
+    pub const fn power(&self) -> f64 {
+        self.power
+    }
+
+    /// The smallest number of units for which some outcome reaches alpha.
+    #[must_use]
+    pub fn minimum_cases(&self) -> usize {
+        // alpha is positive
+        minimum_cases(&self.alpha).unwrap_or(usize::MAX)
+    }
+
+    /// The smallest detectable lift of `cases` units with the given standard deviation, not capped at 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Withheld::TooFewUnits`] when no outcome of so few units could reach alpha.
+    pub fn detectable_lift(&self, cases: usize, standard_deviation: f64) -> Result<f64, Withheld> {
+        lift_with_power(cases, standard_deviation, &self.alpha, self.power)
+    }
+
+    /// The smallest number of cases, at least the minimum for any significance, whose detectable lift is at most
+    /// `lift`; `None` when `lift` is not positive or the plan is absurdly large.
+    #[must_use]
+    pub fn cases_needed(&self, standard_deviation: f64, lift: f64) -> Option<usize> {
+        cases_with_power(standard_deviation, lift, &self.alpha, self.power)
+    }
+}
 
 /// The smallest lift that would be detected with the target power.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,22 +96,31 @@ pub fn smallest_detectable_lift(deltas: &[Rational], alpha: &Rational) -> Result
 ///
 /// [`Withheld::TooFewUnits`] when no outcome of so few units could reach `alpha`.
 pub fn detectable_lift(cases: usize, standard_deviation: f64, alpha: &Rational) -> Result<f64, Withheld> {
+    lift_with_power(cases, standard_deviation, alpha, TARGET_POWER)
+}
+
+fn lift_with_power(cases: usize, standard_deviation: f64, alpha: &Rational, power: f64) -> Result<f64, Withheld> {
     let minimum = minimum_cases(alpha).ok_or(Withheld::TooFewUnits)?;
     if cases < minimum.max(2) {
         return Err(Withheld::TooFewUnits);
     }
-    Ok(exact_test_factor(cases) * t_detectable_lift(cases, standard_deviation, to_f64(alpha)))
+    Ok(exact_test_factor(cases) * t_lift_with_power(cases, standard_deviation, to_f64(alpha), power))
 }
 
 /// The t formula alone: (t(1 − alpha/2) + t(0.8))·sd/√cases with cases − 1 degrees of freedom. At least two cases.
 #[must_use]
 pub fn t_detectable_lift(cases: usize, standard_deviation: f64, alpha: f64) -> f64 {
+    t_lift_with_power(cases, standard_deviation, alpha, TARGET_POWER)
+}
+
+fn t_lift_with_power(cases: usize, standard_deviation: f64, alpha: f64, power: f64) -> f64 {
     let freedom = cases.saturating_sub(1).max(1) as f64;
-    let quantiles = student_t_critical(alpha / 2.0, freedom) + student_t_critical(1.0 - TARGET_POWER, freedom);
+    let quantiles = student_t_critical(alpha / 2.0, freedom) + student_t_quantile(power, freedom);
     quantiles * standard_deviation / (cases as f64).sqrt()
 }
 
-/// How much larger the lift must be for the exact test than the t formula says, measured by simulation.
+/// How much larger the lift must be for the exact test than the t formula says, measured by simulation for an error rate
+/// of 0.05 and the target power.
 #[must_use]
 pub const fn exact_test_factor(cases: usize) -> f64 {
     match cases {
@@ -73,9 +136,14 @@ pub const fn exact_test_factor(cases: usize) -> f64 {
 /// `min_lift`; `None` when `min_lift` or alpha is not positive or the plan is absurdly large.
 #[must_use]
 pub fn cases_needed(standard_deviation: f64, min_lift: f64, alpha: &Rational) -> Option<usize> {
+    cases_with_power(standard_deviation, min_lift, alpha, TARGET_POWER)
+}
+
+fn cases_with_power(standard_deviation: f64, lift: f64, alpha: &Rational, power: f64) -> Option<usize> {
     let minimum = minimum_cases(alpha)?.max(2);
-    let enough =
-        |cases: usize| detectable_lift(cases, standard_deviation, alpha).is_ok_and(|detectable| detectable <= min_lift);
+    let enough = |cases: usize| {
+        lift_with_power(cases, standard_deviation, alpha, power).is_ok_and(|detectable| detectable <= lift)
+    };
     smallest(minimum, enough)
 }
 
@@ -94,8 +162,19 @@ impl DeltaSpread {
     /// Standard deviation of a case's observed delta with `repetitions` runs in each arm.
     #[must_use]
     pub fn of_case_delta(&self, repetitions: usize) -> f64 {
-        let runs = self.runs_with * self.runs_with + self.runs_without * self.runs_without;
-        (self.between_cases * self.between_cases + runs / repetitions.max(1) as f64).sqrt()
+        self.of_mean_repetitions(repetitions as f64)
+    }
+
+    /// The same for cases with unequal numbers of repetitions, given what they amount to; 1 at least.
+    #[must_use]
+    pub fn of_mean_repetitions(&self, repetitions: f64) -> f64 {
+        (self.between_cases * self.between_cases + self.noise_of_a_pair() / repetitions.max(1.0)).sqrt()
+    }
+
+    /// The variance that the delta of one pair of runs has from their noise.
+    #[must_use]
+    pub fn noise_of_a_pair(&self) -> f64 {
+        self.runs_with * self.runs_with + self.runs_without * self.runs_without
     }
 
     /// The smallest number of cases (at least 2) for which the t formula detects `min_lift` with `repetitions` runs
@@ -154,6 +233,21 @@ mod tests {
         assert!(lifts.windows(2).all(|pair| pair[1] < pair[0]));
         let doubled = detectable_lift(20, 0.8, &alpha).unwrap();
         assert!((doubled / detectable_lift(20, 0.4, &alpha).unwrap() - 2.0).abs() < 1e-14);
+    }
+
+    #[test]
+    fn more_power_needs_more_cases() {
+        let goal = |power| PowerGoal::new(rate(1, 20), power).unwrap();
+        // The quantiles of Student's t with 19 degrees of freedom in printed tables: 2.093 + 1.328, over the root of 20.
+        let lift = goal(0.9).detectable_lift(20, 1.0).unwrap();
+        assert!((lift - 3.421 / 20.0_f64.sqrt()).abs() < 2e-4, "{lift}");
+        assert_eq!(goal(TARGET_POWER).cases_needed(0.4, 0.1), cases_needed(0.4, 0.1, &rate(1, 20)));
+        assert_eq!(goal(TARGET_POWER).detectable_lift(9, 0.4), detectable_lift(9, 0.4, &rate(1, 20)));
+        assert!(goal(0.95).cases_needed(0.4, 0.1) > goal(0.9).cases_needed(0.4, 0.1));
+        assert_eq!(goal(0.8).minimum_cases(), 6);
+        for (alpha, power) in [(rate(0, 1), 0.8), (rate(1, 20), 1.0), (rate(1, 20), 0.05), (rate(1, 20), f64::NAN)] {
+            assert_eq!(PowerGoal::new(alpha, power), None);
+        }
     }
 
     #[test]

@@ -12,11 +12,14 @@ use crate::withheld::Withheld;
 /// arms, each over its number of runs. `None` unless both arms have two runs.
 #[must_use]
 pub fn run_noise(stratum: &Stratum<'_>) -> Option<Rational> {
-    let of_mean = |rates: &[Rational]| {
-        let runs = rates.len();
-        (runs >= 2).then(|| squared_deviations(rates) / (BigInt::from(runs) * BigInt::from(runs - 1)))
-    };
+    let of_mean = |rates: &[Rational]| Some(run_variance(rates)? / BigInt::from(rates.len()));
     Some(of_mean(stratum.with)? + of_mean(stratum.without)?)
+}
+
+/// The sample variance of the runs of one arm; `None` with fewer than two.
+#[must_use]
+pub fn run_variance(rates: &[Rational]) -> Option<Rational> {
+    (rates.len() >= 2).then(|| squared_deviations(rates) / BigInt::from(rates.len() - 1))
 }
 
 /// The noise of a mean over strata that weigh the same, such as the models of a case: their sum over the square of their

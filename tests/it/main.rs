@@ -21,6 +21,7 @@ mod forge_odd;
 mod generate;
 mod layouts;
 mod migrate;
+mod plan;
 mod replay_grading;
 mod replay_reading;
 mod report_runs;

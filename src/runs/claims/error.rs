@@ -83,6 +83,9 @@ pub enum ClaimsError {
     /// Rows without the figures of a benchmark report.
     #[error("has no {}; it is no whole report of `benchmark`", .0.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", "))]
     NotWhole(Vec<&'static str>),
+    /// A report whose inference cannot be used.
+    #[error("its block `inference` cannot be used: {}", visible(.0, false))]
+    BrokenInference(String),
     /// Two rows for one run.
     #[error(
         "duplicate run: case {}, configuration {}, repetition {repetition} at {first} and {second}",

@@ -8,6 +8,7 @@
 mod checking;
 mod comparison;
 mod decode;
+mod design;
 mod error;
 mod figures;
 mod form;
@@ -24,6 +25,7 @@ mod verdicts;
 
 pub use checking::{Contradiction, ContradictionCode, Gradings, check};
 pub use comparison::{CellChange, ChangeKind, CheckCounts, Comparison, Difference, RunCounts, compare};
+pub use design::{RunPrice, StatedCase, StatedDesign};
 pub use error::{ClaimsError, NearForm};
 pub use figures::DeltaText;
 pub use form::ClaimForm;
@@ -33,5 +35,5 @@ pub use model::{
     PublishedDelta, Unmeasured,
 };
 pub use note::{ClaimNote, NoteCode};
-pub use read::{ReadOptions, ReadReport, load, read, read_report, read_report_row};
+pub use read::{ReadDesign, ReadOptions, ReadReport, load, read, read_design, read_report, read_report_row};
 pub use stated::{StatedArm, StatedFailure, StatedReport, StatedRow};

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::decode;
+use super::design::{self, StatedDesign};
 use super::error::ClaimsError;
 use super::form::ClaimForm;
 use super::model::{ClaimedRun, Claims, Unmeasured};
@@ -95,6 +96,29 @@ pub fn read_report(bytes: &[u8], options: &ReadOptions) -> Result<ReadReport, Cl
             notes: Vec::new(),
         };
         Ok(ReadReport { claims, stated, problem: Some(problem) })
+    })
+}
+
+/// A benchmark report as the ground of a plan.
+#[derive(Debug)]
+pub struct ReadDesign {
+    /// Its rows with recomputed rates.
+    pub claims: Claims,
+    /// What it states of its design.
+    pub stated: StatedDesign,
+}
+
+/// Reads the bytes of a benchmark report, ours or one of the reference package, as the ground of a plan.
+///
+/// # Errors
+/// As [`load`]; results in another form; a block of inference that cannot be used.
+pub fn read_design(bytes: &[u8], options: &ReadOptions) -> Result<ReadDesign, ClaimsError> {
+    with_values(bytes, options, |root, notes| {
+        let claims = claims(root, options, notes)?;
+        if !matches!(claims.form, ClaimForm::OwnReport | ClaimForm::ReferenceReport) {
+            return Err(ClaimsError::NotABenchmarkReport(claims.form));
+        }
+        Ok(ReadDesign { claims, stated: design::design(root)? })
     })
 }
 

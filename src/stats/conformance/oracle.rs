@@ -10,7 +10,7 @@ use crate::interval::{equivalence, padded_t, paired_t};
 use crate::multiplicity::{benjamini_hochberg, benjamini_yekutieli, holm, tarone};
 use crate::normal::normal_critical;
 use crate::permutation::{Stratum, permutation_test};
-use crate::power::{DeltaSpread, t_detectable_lift};
+use crate::power::{DeltaSpread, PowerGoal, t_detectable_lift};
 use crate::proportion::{clopper_pearson, regressed_share_upper, wilson};
 use crate::rational::{Rational, from_f64, to_f64};
 use crate::reliability::{pass_estimate, pass_interval};
@@ -349,7 +349,7 @@ fn moves(vector: &Value) -> CaseMoves {
 #[test]
 fn power_with_one_run_per_arm() {
     section("power", "exact_binary").check(11, |vector, report| {
-        let power = binary_power(size(&vector["cases"]), moves(vector), &rational("0.05"));
+        let power = binary_power(size(&vector["cases"]), moves(vector), &rational("0.05")).unwrap();
         report.near("power", power, &vector["power_two_sided"], CLOSE);
     });
 }
@@ -357,7 +357,8 @@ fn power_with_one_run_per_arm() {
 #[test]
 fn cases_with_one_run_per_arm() {
     section("power", "needed_binary").check(7, |vector, report| {
-        let plan = binary_cases_needed(moves(vector), &rational("0.05")).unwrap();
+        let goal = PowerGoal::new(rational("0.05"), 0.8).unwrap();
+        let plan = binary_cases_needed(moves(vector), &goal).unwrap();
         report.same("first", plan.first, size(&vector["first_cases_with_power_0_8"]));
         report.same("stays", plan.stays_from, size(&vector["stays_above_from"]));
         report.near("power", plan.power_at_first, &vector["power_at_first"], CLOSE);
