@@ -1,7 +1,7 @@
 //! A gate tried where nothing differs: the saved repetitions of one arm, split into two halves again and again, one of
 //! which plays the skill.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use num_bigint::{BigInt, BigUint};
 use num_traits::{One, ToPrimitive, Zero};
@@ -140,6 +140,8 @@ pub struct SelfTest {
 /// Why a self-test is not made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelfTestProblem {
+    /// What was asked for.
+    pub asked: SelfTestRequest,
     /// Why.
     pub reason: Withheld,
     /// Cases and models with fewer than two runs.
@@ -160,7 +162,7 @@ impl SelfTest {
         asked: SelfTestRequest,
     ) -> Result<Self, SelfTestProblem> {
         let (design, left_out) = design(claims, units, asked.arm);
-        let refused = |reason, left_out| Err(SelfTestProblem { reason, left_out });
+        let refused = |reason, left_out| Err(SelfTestProblem { asked, reason, left_out });
         if design.is_empty() {
             return refused(Withheld::NoRuns, left_out);
         }
@@ -223,7 +225,8 @@ fn design(claims: &Claims, units: &ReportUnits<'_>, arm: TestArm) -> (Design, Ve
         cells.entry(case).or_default().push(Cell::of(&rates));
     }
     let grouped = units.grouped();
-    left_out.retain(|cell| grouped.values().flatten().any(|case| case.name == cell.case));
+    let counted: BTreeSet<&str> = grouped.values().flatten().map(|case| case.name).collect();
+    left_out.retain(|cell| counted.contains(cell.case.as_str()));
     let split = grouped.into_values().map(|cases| cases.iter().filter_map(|case| cells.remove(case.name)).collect());
     (split.filter(|cases: &Vec<Vec<Cell>>| !cases.is_empty()).collect(), left_out)
 }
@@ -461,7 +464,7 @@ mod tests {
     fn a_drawn_half_has_a_lift_of_the_law() {
         let cell = cell(&[(1, 1), (0, 1), (1, 4), (2, 3), (1, 7)]);
         let law = cell.law(1_000).unwrap();
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         for number in 0..2_000 {
             let lift = cell.drawn(&mut Draws::of(7, number));
             assert!(law.contains_key(&lift), "{lift}");

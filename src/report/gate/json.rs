@@ -108,7 +108,7 @@ struct CostBlock {
 
 #[derive(Serialize)]
 struct SelfTestBlock {
-    arm: Option<&'static str>,
+    arm: &'static str,
     method: Option<&'static str>,
     seed: Option<u64>,
     /// Tries, or outcomes that differ where all ways are listed.
@@ -256,14 +256,14 @@ fn self_test(test: &Result<SelfTest, SelfTestProblem>) -> SelfTestBlock {
             upper: share.limits.map(|limits| limits.upper),
         })
     };
-    let left_out = match test {
-        Ok(test) => &test.left_out,
-        Err(problem) => &problem.left_out,
+    let (asked, left_out) = match test {
+        Ok(test) => (test.asked, &test.left_out),
+        Err(problem) => (problem.asked, &problem.left_out),
     };
     SelfTestBlock {
-        arm: made.map(|test| test.asked.arm.code()),
+        arm: asked.arm.code(),
         method,
-        seed: made.filter(|_| is_sampled).map(|test| test.asked.seed),
+        seed: is_sampled.then_some(asked.seed),
         tries,
         ways,
         units: made.map(|test| test.units),

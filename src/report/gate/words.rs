@@ -7,7 +7,7 @@ use skill_lift_text::screen::visible;
 use crate::analyze::gate::{Condition, FALSE_ALARMS_ALLOWED, Gate, GateAnswer, GateNote, GateReason};
 use crate::analyze::inference::Unit;
 use crate::report::numbers;
-use crate::report::words::{interval_name_of, odds_text};
+use crate::report::words::{interval_name_of, odds};
 use crate::runs::claims::{CostBasis, ExtraCost};
 
 /// Cases that are named.
@@ -107,8 +107,9 @@ fn reason_text(gate: &Gate, reason: GateReason, figures: &str) -> String {
         }
         GateReason::AvailabilityUnstated => "the report does not say whether its evidence is complete".to_owned(),
         GateReason::Structural => format!(
-            "{} are too few to decide on: whatever came out, it could be chance; at least {} are needed",
+            "{} {} too few to decide on: whatever came out, it could be chance; at least {} are needed",
             units(gate, test.n),
+            if test.n == 1 { "is" } else { "are" },
             numbers::count(gate.minimum_units)
         ),
         GateReason::DesignUnfit => format!(
@@ -178,13 +179,16 @@ pub(super) fn why(gate: &Gate) -> Vec<String> {
     let mut said = Vec::new();
     let test = &gate.decision.test;
     if test.n > 0 {
-        let odds = odds_text(test.p_two_sided);
-        said.extend(Some(odds).filter(|odds| !odds.is_empty() && test.n >= gate.minimum_units));
+        said.extend(chance(test.p_two_sided).filter(|_| test.n >= gate.minimum_units));
         if is_about_cost_or_evidence(gate) || gate.answer == GateAnswer::Unfit {
             said.push(format!("Seen: {}.", figures(gate)));
         }
-        let counts =
-            format!("{} better, {} worse, {} the same.", units(gate, test.improved), test.regressed, test.unchanged());
+        let counts = format!(
+            "{} better, {} worse, {} the same.",
+            units(gate, test.improved),
+            numbers::count(test.regressed),
+            numbers::count(test.unchanged())
+        );
         let bound = gate.lifts.regressed_share_upper.as_ref().ok().and_then(|bound| rational::from_f64(*bound));
         let bound = bound
             .map(|bound| format!(" Up to {} of such {} could still get worse.", numbers::percent(&bound), many(gate)));
@@ -202,6 +206,16 @@ pub(super) fn why(gate: &Gate) -> Vec<String> {
     }
     said.extend(gate.notes.iter().filter_map(|note| note_text(gate, *note)));
     said
+}
+
+/// How often chance alone does this; nothing when it always does.
+fn chance(p: f64) -> Option<String> {
+    let often = match odds(p) {
+        Some((n, of)) => format!("about {} in {}", numbers::count(n as usize), numbers::count(of as usize)),
+        None if p >= 1.0 => return None,
+        None => "fewer than 1 in 10,000".to_owned(),
+    };
+    Some(format!("If the skill changed nothing, a difference this large would come up in {often} such evals."))
 }
 
 fn is_about_cost_or_evidence(gate: &Gate) -> bool {
@@ -226,7 +240,7 @@ fn note_text(gate: &Gate, note: GateNote) -> Option<String> {
 /// What to do now; empty if nothing is.
 pub(super) fn next_step(gate: &Gate) -> String {
     let target = gate.condition.margin().map(|margin| format!(" --target-lift {}", rational::to_f64(margin)));
-    let plan = format!("`skill-lift plan` on this report{} says how many are needed", target.unwrap_or_default());
+    let plan = format!("`skill-lift plan{}` on this report says how many it takes", target.unwrap_or_default());
     let Some(reason) = gate.reasons.first() else { return String::new() };
     match reason {
         GateReason::NothingGraded => "Run the cases and grade them, or allow this with --allow-empty.".to_owned(),
@@ -264,8 +278,20 @@ pub(super) fn next_step(gate: &Gate) -> String {
             )
         }
         GateReason::ChanceExplainsIt => format!("Add cases; {plan}."),
+        GateReason::BeyondMargin if is_seen_beyond(gate) => {
+            "The average that was seen lies beyond the margin itself: more cases will hardly change that.".to_owned()
+        }
         GateReason::BeyondMargin => format!("Add cases, or repetitions if runs are noisy; {plan}."),
     }
+}
+
+/// Whether the estimate is where the condition wants no doubt that it is not.
+fn is_seen_beyond(gate: &Gate) -> bool {
+    let seen = gate.decision.test.estimate.as_ref().zip(gate.condition.margin());
+    seen.is_some_and(|(estimate, margin)| match gate.condition {
+        Condition::Equivalent(_) => estimate.abs() >= *margin,
+        _ => -estimate >= *margin,
+    })
 }
 
 fn worst(gate: &Gate) -> String {
