@@ -263,7 +263,7 @@ fn a_sure_change_of_unsure_size_is_told() {
 fn decisions_rest_on_exact_fractions() {
     let third = 1.0 / 3.0;
     let case = |at: usize| {
-        let (with, without) = if at % 2 == 0 { (1.0, 2.0 * third) } else { (0.0, third) };
+        let (with, without) = if at.is_multiple_of(2) { (1.0, 2.0 * third) } else { (0.0, third) };
         json!({"case_id": format!("c{at}"), "family": null, "estimate_with": with, "estimate_without": without})
     };
     let mut report = report_of(&[]);

@@ -201,6 +201,9 @@ struct Cell {
 /// The cells of each case of each unit.
 type Design = Vec<Vec<Vec<Cell>>>;
 
+/// Case and model.
+type CellKey<'c> = (&'c str, Option<&'c str>);
+
 /// Everything that can be split, and what cannot.
 fn design(claims: &Claims, units: &ReportUnits<'_>, arm: TestArm) -> (Design, Vec<UnsplitCell>) {
     let control = control_among(claims.rows.iter().map(|row| row.configuration.role));
@@ -208,7 +211,7 @@ fn design(claims: &Claims, units: &ReportUnits<'_>, arm: TestArm) -> (Design, Ve
         TestArm::WithSkill => row.configuration.role == Role::Treatment,
         TestArm::WithoutSkill => control == Some(row.configuration.role),
     };
-    let mut runs: BTreeMap<(&str, Option<&str>), Vec<(u32, Rational)>> = BTreeMap::new();
+    let mut runs: BTreeMap<CellKey<'_>, Vec<(u32, Rational)>> = BTreeMap::new();
     for row in claims.rows.iter().filter(is_of_arm).filter(|row| row.repetition > 0) {
         let cell = runs.entry((&row.case.id, row.model.as_deref())).or_default();
         cell.extend(row.rate.value().map(|rate| (row.repetition, rate)));
