@@ -16,7 +16,7 @@ use crate::analyze::gate::{Condition, Gate, GateRequest, SelfTestRequest, TestAr
 use crate::report::Style;
 use crate::report::gate::{GateHead, GateView, render_gate, render_gate_markdown, write_gate};
 use crate::runs::Limits;
-use crate::runs::claims::{ReadOptions, read_design};
+use crate::runs::claims::{ClaimsError, ReadOptions, read_design};
 use crate::runs::index::shown_path;
 use crate::runs::named_file::read_named;
 
@@ -157,7 +157,7 @@ impl GateArguments {
         let limit = Limits::mebibytes(self.max_report_mib);
         let bytes = read_named(&self.report, limit).map_err(|problem| fail(&format!("{shown}: {problem}")))?;
         let options = ReadOptions { bytes: limit, ..ReadOptions::default() };
-        let report = read_design(&bytes, &options).map_err(|problem| fail(&format!("{shown}: {problem}")))?;
+        let report = read_design(&bytes, &options).map_err(|problem| refuse(&shown, &problem))?;
         let gate = Gate::of(&report, request);
         self.write(&gate, &shown)?;
         Ok(ExitCode::from(gate.answer.exit_code()))
@@ -212,6 +212,15 @@ impl GateArguments {
         }
         emit(None, |writer| write_as(writer, format, style, source, gate)).map_err(failed)
     }
+}
+
+/// Refuses a report. Who has results of another tool is told how they become one.
+fn refuse(shown: &str, problem: &ClaimsError) -> ExitCode {
+    let hint = match problem {
+        ClaimsError::NotABenchmarkReport(_) => "; `skill-lift benchmark` makes one of the workspace that it belongs to",
+        _ => "",
+    };
+    fail(&format!("{shown}: {problem}{hint}"))
 }
 
 fn write_as(writer: &mut dyn io::Write, format: PageFormat, style: Style, source: &str, gate: &Gate) -> io::Result<()> {

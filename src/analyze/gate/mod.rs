@@ -5,6 +5,8 @@
 
 mod draws;
 mod self_test;
+#[cfg(test)]
+mod tests;
 
 use num_bigint::BigInt;
 use skill_lift_stats::interval::{Equivalence, PaddedT, PairedT, equivalence, padded_t, paired_t};

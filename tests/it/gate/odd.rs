@@ -68,7 +68,7 @@ fn refused_files_are_named() {
         ("broken.json", "FAIL: broken.json: "),
         ("list.json", "is no result list"),
         ("nan.json", "FAIL: nan.json: "),
-        ("other.json", "it is no report of `benchmark`"),
+        ("other.json", "it is no report of `benchmark`; `skill-lift benchmark` makes one of the workspace"),
         ("twice.json", "`by_case` names case a twice"),
     ];
     for (file, message) in says {

@@ -10,9 +10,7 @@ fn share(test: &Value, key: &str) -> f64 {
 }
 
 /// By hand: each of six cases has one passed and one failed run without the skill, so that its halves differ by 1 or −1:
-/// 64 ways, of which one is all better and one all worse, each with p = 1/32. With the margin 0.9 the 90 % interval of a
-/// way never lies inside, as |center| + 2.015·se is at least 2.015·√(8/7/8) = 0.76 for a sum of 0 and 0.9 − … for others:
-/// only the 20 ways with a sum of 0 hold.
+/// 64 ways, of which one is all better and one all worse, each with p = 1/32.
 #[test]
 fn all_ways_to_split_are_counted_where_they_are_few() {
     let report = report_of(&cases_of(6, &[1.0, 1.0], &[1.0, 0.0], "c"));
@@ -80,8 +78,8 @@ fn runs_that_cannot_be_split_are_named() {
     assert_eq!((&gate["holds"], &gate["self_test"]["reason"]), (&json!(true), &json!("too_few_units")));
 }
 
-/// Exactly 2/64·… cannot be listed here: 20 cases with four runs each have 3^20 outcomes. Signs are fair by construction, so
-/// that the exact test claims a difference in at most 5 % of all ways; the limits of the sample must allow that.
+/// Twenty cases with four runs each have 3^20 outcomes: too many to list. Signs are fair by construction, so that the exact
+/// test claims a difference in at most 5 % of all ways; the limits of the sample must allow that.
 #[test]
 fn samples_are_the_same_with_any_number_of_threads() {
     let report = report_of(&cases_of(20, &[1.0, 1.0, 1.0, 1.0], &[1.0, 0.0, 1.0, 0.0], "c"));
