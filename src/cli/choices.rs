@@ -1,5 +1,7 @@
 //! Choices that several commands offer in the same words.
 
+use std::io::{self, IsTerminal};
+
 use clap::ValueEnum;
 
 use crate::grade::Unobserved;
@@ -114,4 +116,28 @@ pub enum TextOrJson {
     Text,
     /// For programs.
     Json,
+}
+
+/// What a page with an answer is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PageFormat {
+    /// The text for people.
+    Table,
+    /// The same for a pull request or a page.
+    #[value(alias = "md")]
+    Markdown,
+    /// Everything.
+    Json,
+}
+
+impl PageFormat {
+    /// What goes to standard output: the table beside a file or on a terminal, else JSON.
+    pub fn of_standard_output(asked: Option<Self>, has_file: bool) -> Self {
+        match asked {
+            _ if has_file => Self::Table,
+            Some(format) => format,
+            None if io::stdout().is_terminal() => Self::Table,
+            None => Self::Json,
+        }
+    }
 }

@@ -5,9 +5,11 @@ mod benchmark;
 mod choices;
 mod common;
 mod cost_summary;
+mod decimals;
 mod diff;
 mod doctor;
 mod external;
+mod gate;
 mod grade;
 mod interrupt;
 mod limits;
@@ -60,6 +62,7 @@ enum Command {
     Diff(Box<diff::DiffArguments>),
     Trend(Box<trend::TrendArguments>),
     Plan(Box<plan::PlanArguments>),
+    Gate(Box<gate::GateArguments>),
     Verify(Box<verify::VerifyArguments>),
     Suite(suite::SuiteArguments),
     Doctor(doctor::DoctorArguments),
@@ -81,6 +84,7 @@ pub fn run() -> ExitCode {
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Trend(arguments) => trend::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
+        Command::Gate(arguments) => gate::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),

@@ -1,16 +1,17 @@
 //! `plan`: what an eval design can detect, and how many cases a lift needs.
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use num_traits::{One, Signed, Zero};
 use skill_lift_stats::power::PowerGoal;
 use skill_lift_stats::rational::{self, Rational};
 
-use super::choices::DialectChoice;
+use super::choices::{DialectChoice, PageFormat};
 use super::common::{SplitChoice, load_suite};
+use super::decimals::{BETWEEN, number, optional};
 use super::output::{Color, emit, fail, usage};
 use super::summary::table_style;
 use crate::analyze::plan::{Ground, Plan, SuiteOptions};
@@ -27,17 +28,6 @@ const UNREACHABLE: u8 = 6;
 
 /// Most repetitions and models that are planned with.
 const MOST: usize = 10_000;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// The text for people.
-    Table,
-    /// The same for a pull request or a page.
-    #[value(alias = "md")]
-    Markdown,
-    /// Everything.
-    Json,
-}
 
 /// Says what an eval can detect before it is run again: the smallest lift that it would find, how many cases a lift needs,
 /// and whether one more repetition or one more case buys more.
@@ -96,7 +86,7 @@ pub struct PlanArguments {
     allow_external_files: bool,
     /// What is written. Default: a table on a terminal, else JSON.
     #[arg(long, value_enum, value_name = "FORMAT")]
-    format: Option<Format>,
+    format: Option<PageFormat>,
     /// Write it to this file, JSON unless --format says otherwise; standard output gets the table.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -266,48 +256,23 @@ impl PlanArguments {
         let style = table_style(self.color, self.ascii, false);
         let failed = |message: String| fail(&message);
         if let Some(path) = &self.out {
-            let format = self.format.unwrap_or(Format::Json);
+            let format = self.format.unwrap_or(PageFormat::Json);
             // a file has no width: nothing is cut, and nothing is painted
             let style = Style { width: None, color: false, ..style };
             emit(Some(path), |writer| write_as(writer, format, style, &source, plan)).map_err(failed)?;
         }
-        let format = match (self.out.is_some(), self.format) {
-            (true, _) => Format::Table,
-            (false, Some(format)) => format,
-            (false, None) if io::stdout().is_terminal() => Format::Table,
-            (false, None) => Format::Json,
-        };
-        if self.quiet && format == Format::Table {
+        let format = PageFormat::of_standard_output(self.format, self.out.is_some());
+        if self.quiet && format == PageFormat::Table {
             return Ok(());
         }
         emit(None, |writer| write_as(writer, format, style, &source, plan)).map_err(failed)
     }
 }
 
-/// What a share between 0 and 1 must be.
-const BETWEEN: &str = "between 0 and 1";
-
-/// A number of the command line that may be left out.
-fn optional(
-    flag: &str,
-    text: Option<&str>,
-    fits: impl Fn(&Rational) -> bool,
-    must: &str,
-) -> Result<Option<Rational>, ExitCode> {
-    text.map(|text| number(flag, text, fits, must)).transpose()
-}
-
-/// A number of the command line.
-fn number(flag: &str, text: &str, fits: impl Fn(&Rational) -> bool, must: &str) -> Result<Rational, ExitCode> {
-    rational::parse_decimal(text)
-        .filter(fits)
-        .ok_or_else(|| usage(&format!("invalid value '{text}' for '--{flag}': a number {must}")))
-}
-
-fn write_as(writer: &mut dyn io::Write, format: Format, style: Style, source: &str, plan: &Plan) -> io::Result<()> {
+fn write_as(writer: &mut dyn io::Write, format: PageFormat, style: Style, source: &str, plan: &Plan) -> io::Result<()> {
     match format {
-        Format::Json => write_plan(writer, PlanHead { source }, plan),
-        Format::Table => writer.write_all(render_plan(&PlanView::of(plan), style).as_bytes()),
-        Format::Markdown => writer.write_all(render_plan_markdown(&PlanView::of(plan)).as_bytes()),
+        PageFormat::Json => write_plan(writer, PlanHead { source }, plan),
+        PageFormat::Table => writer.write_all(render_plan(&PlanView::of(plan), style).as_bytes()),
+        PageFormat::Markdown => writer.write_all(render_plan_markdown(&PlanView::of(plan)).as_bytes()),
     }
 }

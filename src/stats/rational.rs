@@ -193,6 +193,28 @@ impl Dyadic {
     }
 }
 
+/// The fraction that `value` most likely was before it was rounded: the first convergent of its continued fraction that
+/// rounds to it. A fraction with a denominator below 2^26 is found again, since it lies within half a unit of the last
+/// place and is then a convergent (Legendre 1798, *Essai sur la théorie des nombres*); any other value is returned as it
+/// is. `None` for NaN and infinities.
+#[must_use]
+pub fn simplest_rounding_to(value: f64) -> Option<Rational> {
+    let exact = from_f64(value)?;
+    let (mut before, mut last) = ((BigInt::zero(), BigInt::one()), (BigInt::one(), BigInt::zero()));
+    let mut rest = exact.clone();
+    loop {
+        let whole = rest.floor().to_integer();
+        let next = (&whole * &last.0 + before.0, &whole * &last.1 + before.1);
+        let convergent = Rational::new(next.0.clone(), next.1.clone());
+        rest -= Rational::from_integer(whole);
+        if rest.is_zero() || to_f64(&convergent) == value {
+            return Some(if rest.is_zero() { exact } else { convergent });
+        }
+        rest = rest.recip();
+        (before, last) = (last, next);
+    }
+}
+
 /// The exact value of a plain decimal such as `0.05`, `-1`, `.5` or `1e-3`; `None` for anything else.
 #[must_use]
 pub fn parse_decimal(text: &str) -> Option<Rational> {
@@ -255,6 +277,25 @@ pub fn round_f64_half_even(value: f64, decimals: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fraction_is_found_again_in_its_double() {
+        for (numerator, denominator) in
+            [(1, 3), (2, 3), (-5, 7), (0, 1), (1, 1), (9_999, 10_000), (49_999_999, 50_000_017)]
+        {
+            let fraction = Rational::new(BigInt::from(numerator), BigInt::from(denominator));
+            assert_eq!(simplest_rounding_to(to_f64(&fraction)), Some(fraction));
+        }
+        // the double next to 1/3 is another fraction, and rounds to itself
+        let beside = (1.0_f64 / 3.0).next_up();
+        let found = simplest_rounding_to(beside).unwrap();
+        assert_eq!(to_f64(&found), beside);
+        assert_ne!(found, rate(1, 3));
+        for extreme in [f64::MIN_POSITIVE, 5e-324, 1e308, -0.0] {
+            assert_eq!(to_f64(&simplest_rounding_to(extreme).unwrap()), extreme);
+        }
+        assert_eq!((simplest_rounding_to(f64::NAN), simplest_rounding_to(f64::INFINITY)), (None, None));
+    }
 
     #[test]
     fn division_agrees_with_hardware_where_both_are_exactly_defined() {

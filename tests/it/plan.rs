@@ -5,35 +5,13 @@ use std::path::Path;
 use insta::{assert_snapshot, with_settings};
 use serde_json::{Value, json};
 
-use crate::support::{Said, Workspace, conformance, repository, run_in};
-
-/// A row of a report as version 0.6 writes it.
-fn row(case: &str, variant: &str, run: usize, rate: f64) -> Value {
-    json!({"case_id": case, "variant": variant, "run_number": run, "model": null, "missing_output": false,
-           "execution_valid": true, "objective_pass_rate": rate, "assertions": [], "metadata": {}})
-}
-
-/// A report of version 0.6 over cases with the rates of their runs with and without the skill.
-fn report(cases: &[(String, Vec<f64>, Vec<f64>)]) -> Value {
-    let mut rows = Vec::new();
-    for (case, with, without) in cases {
-        for (variant, rates) in [("with_skill", with), ("without_skill", without)] {
-            rows.extend(rates.iter().enumerate().map(|(at, rate)| row(case, variant, at + 1, *rate)));
-        }
-    }
-    json!({"manifest": "m", "skill_name": "demo", "generated_at": null, "summary": {}, "paired_summary": {},
-           "case_flags": [], "results": rows})
-}
-
-fn cases(number: usize, with: &[f64], without: &[f64], name: &str) -> Vec<(String, Vec<f64>, Vec<f64>)> {
-    (0..number).map(|at| (format!("{name}{at}"), with.to_vec(), without.to_vec())).collect()
-}
+use crate::support::{Said, Workspace, cases_of, conformance, report_of, report_row, repository, run_in};
 
 /// Twenty cases with two repetitions: ten that the skill turns round, and ten whose runs pass half of the time in both arms.
 fn twenty() -> Value {
-    let turned = cases(10, &[1.0, 1.0], &[0.0, 0.0], "turned");
-    let noisy = cases(10, &[1.0, 0.0], &[0.0, 1.0], "noisy");
-    report(&[turned, noisy].concat())
+    let turned = cases_of(10, &[1.0, 1.0], &[0.0, 0.0], "turned");
+    let noisy = cases_of(10, &[1.0, 0.0], &[0.0, 1.0], "noisy");
+    report_of(&[turned, noisy].concat())
 }
 
 fn plan_of(report: &Value, more: &[&str]) -> Said {
@@ -114,7 +92,7 @@ fn a_report_is_split_into_noise_and_differences() {
 /// of the variance is noise. At 8 cases the exact test needs a lift 1.04 times as large (measured by simulation).
 #[test]
 fn equal_deltas_have_a_spread_by_their_pads() {
-    let plan = plan_of(&report(&cases(8, &[1.0, 1.0], &[1.0, 0.0], "c")), &[]).json();
+    let plan = plan_of(&report_of(&cases_of(8, &[1.0, 1.0], &[1.0, 0.0], "c")), &[]).json();
     near(&plan["spread"]["standard_deviation"], 0.1_f64.sqrt());
     assert_eq!((&plan["spread"]["noise_is_capped"], &plan["spread"]["between_units"]), (&json!(true), &json!(0.0)));
     assert_eq!(plan["spread"]["noise_share"], Value::Null);
@@ -125,7 +103,7 @@ fn equal_deltas_have_a_spread_by_their_pads() {
         plan["assumptions"].as_array().unwrap().iter().map(|entry| entry["code"].as_str().unwrap()).collect();
     assert_eq!(codes, ["deviation_of_report", "all_noise", "cases_alike", "approximate"]);
     // all deltas zero and no noise: pads of 1, variance 2/9, and no repetition changes anything
-    let still = plan_of(&report(&cases(8, &[1.0, 1.0], &[1.0, 1.0], "c")), &[]).json();
+    let still = plan_of(&report_of(&cases_of(8, &[1.0, 1.0], &[1.0, 1.0], "c")), &[]).json();
     near(&still["spread"]["standard_deviation"], (2.0_f64 / 9.0).sqrt());
     assert_eq!(still["one_more"]["repetition"]["lowers_by"], json!(0.0));
     assert_eq!(still["one_more"]["lowers_more"], "unit");
@@ -369,7 +347,7 @@ fn what_a_report_leaves_out_of_inference_is_left_out_here() {
 
 #[test]
 fn small_and_empty_reports_say_what_is_missing() {
-    let one = plan_of(&report(&cases(1, &[1.0], &[0.0], "c")), &[]);
+    let one = plan_of(&report_of(&cases_of(1, &[1.0], &[0.0], "c")), &[]);
     assert_eq!(one.code, 6);
     let plan = one.json();
     assert_eq!(
@@ -388,10 +366,10 @@ fn small_and_empty_reports_say_what_is_missing() {
     );
 
     // both arms, no pair: other repetitions, a broken run
-    let mut rows = vec![row("a", "with_skill", 1, 1.0), row("a", "without_skill", 2, 0.0)];
-    rows.extend([row("b", "with_skill", 1, 1.0), row("b", "without_skill", 1, 0.0)]);
+    let mut rows = vec![report_row("a", "with_skill", 1, 1.0), report_row("a", "without_skill", 2, 0.0)];
+    rows.extend([report_row("b", "with_skill", 1, 1.0), report_row("b", "without_skill", 1, 0.0)]);
     rows[3]["execution_valid"] = json!(false);
-    let mut unpaired = report(&[]);
+    let mut unpaired = report_of(&[]);
     unpaired["results"] = json!(rows);
     let none = plan_of(&unpaired, &["--format", "table"]);
     assert_eq!(none.code, 6);
@@ -399,7 +377,7 @@ fn small_and_empty_reports_say_what_is_missing() {
     assert!(none.stdout.contains("2 cases do not count"), "{}", none.stdout);
     let plan = plan_of(&unpaired, &[]).json();
     assert_eq!((&plan["spread"]["source"], &plan["cases_needed"]["value"]), (&json!("usual"), &json!(128)));
-    assert_eq!(plan_of(&report(&[]), &[]).code, 6);
+    assert_eq!(plan_of(&report_of(&[]), &[]).code, 6);
 }
 
 #[test]
@@ -488,9 +466,9 @@ fn refused_files_are_named() {
 
 #[test]
 fn a_large_report_with_hostile_texts_stays_text() {
-    let mut many = cases(3_000, &[1.0, 0.5], &[0.25, 0.0], "\u{1b}[31m|@team<script>\u{202e}");
-    many.extend(cases(1, &[1.0], &[1.0], &"x".repeat(100_000)));
-    let mut hostile = report(&many);
+    let mut many = cases_of(3_000, &[1.0, 0.5], &[0.25, 0.0], "\u{1b}[31m|@team<script>\u{202e}");
+    many.extend(cases_of(1, &[1.0], &[1.0], &"x".repeat(100_000)));
+    let mut hostile = report_of(&many);
     hostile["skill_name"] = json!("\u{1b}]0;owned\u{7} | @team <b> \u{202e}");
     hostile["inference"] = json!({"alpha": "0.05", "min_lift": 1e308, "by_case": "none", "overall": []});
     hostile["cost_summary"] = json!({"by_variant": {"with_skill": {"cost_usd": {"n": 1, "sum": 1e308}, "runs": -1},

@@ -129,3 +129,26 @@ pub fn copy_folder(from: &Path, to: &Path) {
         }
     }
 }
+
+/// A row of a report as version 0.6 writes it.
+pub fn report_row(case: &str, variant: &str, run: usize, rate: f64) -> Value {
+    json!({"case_id": case, "variant": variant, "run_number": run, "model": null, "missing_output": false,
+           "execution_valid": true, "objective_pass_rate": rate, "assertions": [], "metadata": {}})
+}
+
+/// A report of version 0.6 over cases with the rates of their runs with and without the skill.
+pub fn report_of(cases: &[(String, Vec<f64>, Vec<f64>)]) -> Value {
+    let mut rows = Vec::new();
+    for (case, with, without) in cases {
+        for (variant, rates) in [("with_skill", with), ("without_skill", without)] {
+            rows.extend(rates.iter().enumerate().map(|(at, rate)| report_row(case, variant, at + 1, *rate)));
+        }
+    }
+    json!({"manifest": "m", "skill_name": "demo", "generated_at": null, "summary": {}, "paired_summary": {},
+           "case_flags": [], "results": rows})
+}
+
+/// Some cases with the same rates, named after their number.
+pub fn cases_of(number: usize, with: &[f64], without: &[f64], name: &str) -> Vec<(String, Vec<f64>, Vec<f64>)> {
+    (0..number).map(|at| (format!("{name}{at}"), with.to_vec(), without.to_vec())).collect()
+}

@@ -1,8 +1,5 @@
 //! The units of a report: their deltas, and the noise of the runs behind them.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use num_traits::ToPrimitive;
 use skill_lift_stats::Withheld;
 use skill_lift_stats::interval::padded_standard_deviation;
 use skill_lift_stats::permutation::Stratum;
@@ -11,12 +8,8 @@ use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::variance::{UnitSpread, mean_noise, run_noise, run_variance, variance_split};
 
 use super::{Design, DeviationSource, Ground, LeftOut, Price, Repetitions, Spread};
-use crate::analyze::inference::Unit;
-use crate::runs::claims::{ClaimedRun, ReadDesign, RunPrice, StatedCase};
-use crate::runs::{Role, control_among};
-
-/// How far a stated rate may lie from the one that the rows give: both are rounded to doubles.
-const ROUNDING: f64 = 1e-9;
+use crate::analyze::report_units::{PairedRuns, ReportCase, ReportUnits, mean_rates};
+use crate::runs::claims::{ReadDesign, RunPrice};
 
 /// One unit of a report.
 #[derive(Debug, Clone)]
@@ -116,116 +109,23 @@ fn split(units: &[PlanUnit], total: f64) -> Result<SpreadSplit, Withheld> {
     })
 }
 
-/// The rates of the pairs of a case and model, by arm.
-#[derive(Debug, Default)]
-struct Arms {
-    with: Vec<Rational>,
-    without: Vec<Rational>,
-}
-
-impl Arms {
-    /// Rounds the rates once where their common denominator is beyond 128 bits, which runs of one case and model have only
-    /// if somebody made them up: exact sums would take for ever.
-    fn bounded(self) -> Self {
-        let mut all = self.with.iter().chain(&self.without);
-        let common = all.try_fold(1_u128, |common, rate| {
-            let denominator = rate.denom().to_u128()?;
-            (common / greatest_common_divisor(common, denominator)).checked_mul(denominator)
-        });
-        let rounded = |rates: Vec<Rational>| rates.iter().filter_map(rounded).collect();
-        match common {
-            Some(_) => self,
-            None => Self { with: rounded(self.with), without: rounded(self.without) },
-        }
-    }
-}
-
-/// Euclid's. The second number is not 0.
-const fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
-/// One case of the rows.
-#[derive(Debug, Default)]
-struct CaseRows {
-    /// A stratum for each model that has a pair.
-    strata: Vec<Arms>,
-}
-
-/// A case that counts.
-struct Case {
-    rates: (Rational, Rational),
-    noise: Option<UnitNoise>,
-}
-
-impl CaseRows {
-    /// Mean rates with and without the skill, repetitions first.
-    fn rates(&self) -> Option<(Rational, Rational)> {
-        let over = |of: fn(&Arms) -> &[Rational]| {
-            let means: Vec<Rational> = self.strata.iter().filter_map(|arms| rational::mean(of(arms))).collect();
-            rational::mean(&means)
-        };
-        Some((over(|arms| &arms.with)?, over(|arms| &arms.without)?))
-    }
-
-    fn noise(&self) -> Option<UnitNoise> {
-        let parts: Vec<_> = self.strata.iter().map(|arms| UnitNoise::of_stratum(&arms.with, &arms.without)).collect();
-        UnitNoise::mean(&parts)
-    }
-
-    /// The case with the rates that its report states, else its own. Noise of runs that do not give the stated rates says
-    /// nothing about them: the report compares something else than the rows show.
-    fn case(&self, stated: Option<(Rational, Rational)>) -> Option<Case> {
-        let own = self.rates();
-        let close = |a: &Rational, b: &Rational| (rational::to_f64(a) - rational::to_f64(b)).abs() <= ROUNDING;
-        let is_same = match (&stated, &own) {
-            (Some(stated), Some(own)) => close(&stated.0, &own.0) && close(&stated.1, &own.1),
-            (stated, _) => stated.is_none(),
-        };
-        Some(Case { noise: self.noise().filter(|_| is_same), rates: stated.or(own)? })
-    }
+/// The noise of a case. Runs that do not give the rates of the report say nothing about them: it compares something else
+/// than its rows show.
+fn noise_of(case: &ReportCase<'_>) -> Option<UnitNoise> {
+    let parts: Vec<_> = case.strata.iter().map(|runs| UnitNoise::of_stratum(&runs.with, &runs.without)).collect();
+    UnitNoise::mean(&parts).filter(|_| case.rows_agree)
 }
 
 impl Ground {
     /// The ground of a report: the units that its inference counts, else those that its rows give.
     pub fn of_report(report: &ReadDesign) -> Self {
         let ReadDesign { claims, stated } = report;
-        let rows = case_rows(&claims.rows);
-        let has_families = stated.cases.iter().any(|case| case.family.is_some());
-        let unit = if has_families { Unit::Family } else { Unit::Case };
-        let no_rows = CaseRows::default();
-        // each case with its unit and what the report states of it: nothing, or that no pair of it counts, or its rates
-        let listed: Vec<(&str, &str, Option<Case>)> = if stated.cases.is_empty() {
-            rows.iter().map(|(name, rows)| (*name, *name, rows.case(None))).collect()
-        } else {
-            let case = |StatedCase { case, rates, .. }: &StatedCase| {
-                let of_case = rows.get(case.as_str()).unwrap_or(&no_rows);
-                rates.clone().and_then(|rates| of_case.case(Some(rates)))
-            };
-            let listed = stated
-                .cases
-                .iter()
-                .map(|stated| (stated.case.as_str(), stated.family.as_deref().unwrap_or(&stated.case), case(stated)));
-            listed.collect()
-        };
-        let mut left_out = LeftOut::default();
-        let mut grouped: BTreeMap<&str, Vec<Case>> = BTreeMap::new();
-        let mut counted: Vec<&CaseRows> = Vec::new();
-        for (name, unit, case) in listed {
-            match case {
-                Some(case) => {
-                    grouped.entry(unit).or_default().push(case);
-                    counted.push(rows.get(name).unwrap_or(&no_rows));
-                }
-                None => left_out.unpaired_cases += 1,
-            }
-        }
+        let units = ReportUnits::of(report);
+        let grouped = units.grouped();
+        let counted: Vec<&ReportCase<'_>> = grouped.values().flatten().copied().collect();
         let cases = counted.len();
         let strata = || counted.iter().flat_map(|case| &case.strata);
-        let pairs = |arms: &Arms| arms.with.len();
+        let pairs = |runs: &PairedRuns| runs.with.len();
         let least = strata().map(pairs).min().unwrap_or_default();
         let most = strata().map(pairs).max().unwrap_or_default();
         // a case that counts has been run, whatever became of its rows
@@ -236,7 +136,7 @@ impl Ground {
             is_report: true,
             skill_name: claims.skill_name.clone().unwrap_or_default(),
             design: Design {
-                unit,
+                unit: units.unit,
                 units: deltas.len(),
                 cases,
                 models: counted.iter().map(|case| case.strata.len()).max().unwrap_or_default().max(1),
@@ -244,7 +144,7 @@ impl Ground {
                 repetitions: Repetitions { least, most },
                 pairs: strata().map(pairs).sum::<usize>().max(strata_count),
             },
-            left_out,
+            left_out: LeftOut { unpaired_cases: units.unpaired(), ..LeftOut::default() },
             baseline: rational::mean(&baselines).as_ref().map(rational::to_f64),
             deltas,
             assumed: Vec::new(),
@@ -265,12 +165,9 @@ fn price([with, without]: [RunPrice; 2]) -> Price {
 }
 
 /// The unit of some cases. Each figure is rounded once: sums over units need no denominators beyond those of doubles.
-fn plan_unit(cases: &[Case]) -> Option<PlanUnit> {
-    let mean = |of: fn(&(Rational, Rational)) -> &Rational| {
-        rational::mean(&cases.iter().map(|case| of(&case.rates).clone()).collect::<Vec<_>>())
-    };
-    let (with, without) = (mean(|rates| &rates.0)?, mean(|rates| &rates.1)?);
-    let noise = UnitNoise::mean(&cases.iter().map(|case| case.noise.clone()).collect::<Vec<_>>());
+fn plan_unit(cases: &[&ReportCase<'_>]) -> Option<PlanUnit> {
+    let rates = mean_rates(cases)?;
+    let noise = UnitNoise::mean(&cases.iter().map(|case| noise_of(case)).collect::<Vec<_>>());
     let rounded_noise = |noise: UnitNoise| {
         Some(UnitNoise {
             of_delta: rounded(&noise.of_delta)?,
@@ -279,50 +176,12 @@ fn plan_unit(cases: &[Case]) -> Option<PlanUnit> {
         })
     };
     Some(PlanUnit {
-        delta: rounded(&(with - &without))?,
-        without_skill: rounded(&without)?,
+        delta: rounded(&(rates.with_skill - &rates.without_skill))?,
+        without_skill: rounded(&rates.without_skill)?,
         noise: noise.and_then(rounded_noise),
     })
 }
 
 fn rounded(value: &Rational) -> Option<Rational> {
     rational::from_f64(rational::to_f64(value))
-}
-
-/// Case, model and repetition.
-type PairKey<'c> = (&'c str, Option<&'c str>, u32);
-
-/// The pairs of the rows by case: the same model and repetition scored in both arms, at the same effort. A case without
-/// any is there with no stratum.
-fn case_rows(rows: &[ClaimedRun]) -> BTreeMap<&str, CaseRows> {
-    let control = control_among(rows.iter().map(|row| row.configuration.role));
-    let mut pairs: BTreeMap<PairKey<'_>, [Option<&ClaimedRun>; 2]> = BTreeMap::new();
-    let mut names: BTreeSet<&str> = BTreeSet::new();
-    for row in rows {
-        let arm = match row.configuration.role {
-            Role::Treatment => 0,
-            role if Some(role) == control => 1,
-            _ => continue,
-        };
-        names.insert(&row.case.id);
-        pairs.entry((&row.case.id, row.model.as_deref(), row.repetition)).or_default()[arm] = Some(row);
-    }
-    let mut strata: BTreeMap<(&str, Option<&str>), Arms> = BTreeMap::new();
-    for ((case, model, repetition), arms) in pairs {
-        let [Some(with), Some(without)] = arms else { continue };
-        let efforts = with.effort.as_ref().zip(without.effort.as_ref());
-        if repetition == 0 || efforts.is_some_and(|(a, b)| a != b) {
-            continue;
-        }
-        if let Some((with, without)) = with.rate.value().zip(without.rate.value()) {
-            let arms = strata.entry((case, model)).or_default();
-            arms.with.push(with);
-            arms.without.push(without);
-        }
-    }
-    let mut cases: BTreeMap<&str, CaseRows> = names.into_iter().map(|name| (name, CaseRows::default())).collect();
-    for ((case, _), arms) in strata {
-        cases.entry(case).or_default().strata.push(arms.bounded());
-    }
-    cases
 }

@@ -25,7 +25,7 @@ mod verdicts;
 
 pub use checking::{Contradiction, ContradictionCode, Gradings, check};
 pub use comparison::{CellChange, ChangeKind, CheckCounts, Comparison, Difference, RunCounts, compare};
-pub use design::{RunPrice, StatedCase, StatedDesign};
+pub use design::{CostBasis, ExtraCost, RunPrice, StatedAvailability, StatedCase, StatedDesign};
 pub use error::{ClaimsError, NearForm};
 pub use figures::DeltaText;
 pub use form::ClaimForm;
