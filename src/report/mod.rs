@@ -34,6 +34,7 @@ mod quantities;
 mod reliability_json;
 pub mod reproduction;
 pub mod row;
+mod row_facts;
 pub mod skill_eval;
 mod slices_json;
 pub mod spool;

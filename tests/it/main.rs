@@ -23,6 +23,7 @@ mod layouts;
 mod migrate;
 mod replay_grading;
 mod replay_reading;
+mod report_formats;
 mod report_runs;
 mod skill_eval;
 mod skill_eval_arguments;

@@ -83,6 +83,14 @@ pub enum ClaimsError {
     /// Rows without the figures of a benchmark report.
     #[error("has no {}; it is no whole report of `benchmark`", .0.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", "))]
     NotWhole(Vec<&'static str>),
+    /// A row that cannot be counted.
+    #[error("{}: {}", visible(.pointer, false), visible(.problem, false))]
+    Row {
+        /// JSON pointer of the value.
+        pointer: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// Two rows for one run.
     #[error(
         "duplicate run: case {}, configuration {}, repetition {repetition} at {first} and {second}",

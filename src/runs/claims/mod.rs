@@ -18,6 +18,7 @@ mod places;
 mod published;
 mod read;
 mod row;
+mod saved;
 mod shape;
 mod stated;
 mod verdicts;
@@ -34,4 +35,5 @@ pub use model::{
 };
 pub use note::{ClaimNote, NoteCode};
 pub use read::{ReadOptions, ReadReport, load, read, read_report, read_report_row};
+pub use saved::{SavedBenchmark, SavedCase, SavedCheck, SavedCounts, SavedRow, StoredVerdicts, read_saved};
 pub use stated::{StatedArm, StatedFailure, StatedReport, StatedRow};

@@ -99,7 +99,7 @@ pub fn read_report(bytes: &[u8], options: &ReadOptions) -> Result<ReadReport, Cl
 }
 
 /// Hands on the values of a file, and what was noted so far.
-fn with_values<T>(
+pub(super) fn with_values<T>(
     bytes: &[u8],
     options: &ReadOptions,
     use_values: impl FnOnce(Item<'_, '_>, Notes) -> Result<T, ClaimsError>,
