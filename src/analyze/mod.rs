@@ -24,6 +24,7 @@ pub mod skill_eval;
 pub mod slices;
 pub mod table;
 pub mod telemetry;
+pub mod test_cases;
 pub mod trajectory;
 pub mod trend;
 pub mod variants;

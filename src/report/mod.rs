@@ -14,6 +14,7 @@ mod efficiency_json;
 mod endings_json;
 mod flags_json;
 pub mod forge;
+pub mod formats;
 pub mod grading_file;
 mod inference_json;
 pub mod judge_tasks;
