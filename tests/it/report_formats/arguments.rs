@@ -85,7 +85,7 @@ fn a_file_that_is_no_report_is_refused_with_one_line() {
         ("list.json", &[], "not an object"),
         ("broken.json", &[], "line 1"),
         ("grade.json", &[], "has no `summary`, `paired_summary`, `case_flags`"),
-        ("bad.json", &[], "/results/1/objective_passed: at most the total of 2 is expected, not 7"),
+        ("bad.json", &[], "/results/1/objective_passed: at most the total of 1 is expected, not 7"),
         ("large.json", &["--max-report-mib", "1"], "larger than 1 MiB"),
     ] {
         for format in ["junit", "markdown"] {

@@ -124,7 +124,7 @@ fn a_failing_baseline_does_not_turn_the_suite_red() {
     let suite = junit(&useful_skill(), &[]);
     let counts = ["tests", "failures", "errors", "skipped"].map(|name| suite.attribute(name));
     assert_eq!(counts, ["6", "0", "0", "2"]);
-    // 1 with the skill; (1 + 1/2 + 1/2) / 3 without it
+    // 3 of 3 with the skill, 1 of 3 without it: a lift of 2/3
     let properties: Vec<(&str, &str)> = suite
         .named("properties")
         .flat_map(|properties| &properties.children)
@@ -133,8 +133,8 @@ fn a_failing_baseline_does_not_turn_the_suite_red() {
         .collect();
     let expected = [
         ("with_skill_objective_pass_rate", "1.0000"),
-        ("without_skill_objective_pass_rate", "0.6667"),
-        ("absolute_delta", "0.3333"),
+        ("without_skill_objective_pass_rate", "0.3333"),
+        ("absolute_delta", "0.6667"),
         ("normalized_gain", "1.0000"),
     ];
     assert_eq!(properties, expected);
@@ -149,6 +149,19 @@ fn a_failing_baseline_does_not_turn_the_suite_red() {
     assert_eq!(["tests", "failures", "skipped"].map(|name| suite.attribute(name)), ["6", "2", "0"]);
     let suite = junit(&useful_skill(), &["--gate-variants", "with_skill,without_skill"]);
     assert_eq!(suite.attribute("failures"), "2");
+}
+
+#[test]
+fn an_arm_that_is_missing_gives_no_figure() {
+    let suite = junit(&report_of(&[row("a", "with_skill", 1, &[true]), row("b", "with_skill", 1, &[false])]), &[]);
+    let properties = suite.named("properties").flat_map(|properties| &properties.children).take(4);
+    assert!(properties.map(|property| property.attribute("value")).all(str::is_empty));
+    assert_eq!(["tests", "failures"].map(|name| suite.attribute(name)), ["2", "1"]);
+    // nothing is left to gain over a baseline that passes everything
+    let perfect = report_of(&[row("a", "with_skill", 1, &[true]), row("a", "without_skill", 1, &[true])]);
+    let ctrf = written(&perfect, "ctrf", &[]).json();
+    let figures = &ctrf["results"]["extra"];
+    assert_eq!((&figures["absolute_delta"], &figures["normalized_gain"]), (&json!(0.0), &Value::Null));
 }
 
 #[test]
@@ -324,7 +337,7 @@ fn ctrf_has_what_its_schema_asks_for() {
     assert_eq!(results["extra"]["verdict"], "too_few_cases");
     // three cases: two moved the same way, 2 · 2⁻²
     assert_eq!(results["extra"]["p_two_sided"], 0.5);
-    assert_eq!(results["extra"]["absolute_delta"].as_f64().unwrap(), 1.0 - 2.0 / 3.0);
+    assert_eq!(results["extra"]["absolute_delta"].as_f64().unwrap(), 1.0 - 1.0 / 3.0);
 }
 
 #[test]

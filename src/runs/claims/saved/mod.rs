@@ -202,7 +202,8 @@ fn without_duplicates(
 ) -> Result<Vec<SavedRow>, ClaimsError> {
     let mut seen = HashMap::with_capacity(rows.len());
     let mut dropped = BTreeSet::new();
-    for (at, row) in rows.iter().enumerate() {
+    // a number that is none names no run
+    for (at, row) in rows.iter().enumerate().filter(|(_, row)| row.repetition > 0) {
         let key = (row.case.id.as_str(), row.variant.as_str(), row.model.as_deref(), row.repetition);
         let Some(earlier) = seen.insert(key, at) else { continue };
         if on_duplicate == OnDuplicate::Error {
