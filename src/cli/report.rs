@@ -49,11 +49,9 @@ pub struct ReportArguments {
     /// The folder of the iteration, or one that holds iterations: then the latest is read.
     #[arg(value_name = "ITERATION_DIR", required_unless_present = "benchmark")]
     iteration: Option<PathBuf>,
-    #[command(flatten)]
-    saved: saved::SavedArguments,
     /// Write the report to this file too; with --benchmark to this file alone. Default: benchmark.md in the iteration for
     /// the Markdown of the executor/grader runner; everything else goes to standard output alone.
-    #[arg(long, alias = "out", value_name = "FILE")]
+    #[arg(long, visible_alias = "out", value_name = "FILE")]
     output: Option<PathBuf>,
     /// What is written.
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "markdown")]
@@ -70,6 +68,8 @@ pub struct ReportArguments {
     /// Say nothing but errors.
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    saved: saved::SavedArguments,
     #[command(flatten)]
     forge: forge::ForgeArguments,
 }

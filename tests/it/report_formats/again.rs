@@ -423,9 +423,13 @@ fn odd_rows_are_read_or_named_and_nothing_breaks() {
         "a/with_skill"
     );
     let mut options = with_row("run_number", json!(1));
-    for bad in [json!("2"), json!("0"), json!(1e-12), json!(null), json!("x")] {
+    for bad in [json!("2"), json!("0"), json!("1e-500"), json!(null), json!("x")] {
         options["provenance"] = json!({"tool_version": "1", "options": {"alpha": bad}});
         assert!(refusal(&options).contains("out of range"), "{bad}");
+    }
+    for bad in [json!("-1"), json!(0), json!("1e10"), json!([])] {
+        options["provenance"] = json!({"tool_version": "1", "options": {"value-per-lift": bad}});
+        assert!(refusal(&options).contains("no amount above 0"), "{bad}");
     }
 }
 

@@ -8,6 +8,7 @@ mod row;
 
 use std::collections::{BTreeSet, HashMap};
 
+use num_traits::Signed;
 use skill_lift_stats::Thresholds;
 use skill_lift_stats::rational::{self, Rational};
 
@@ -21,6 +22,9 @@ use crate::json::Item;
 use crate::runs::OnDuplicate;
 
 pub use row::{SavedCase, SavedCheck, SavedCounts, SavedRow};
+
+/// The most that one more passed run can be worth, as on the command line.
+const MOST_PER_LIFT: u64 = 1_000_000_000;
 
 /// A saved report.
 #[derive(Debug)]
@@ -118,7 +122,7 @@ fn saved(root: Item<'_, '_>, options: &ReadOptions, mut notes: Notes) -> Result<
         against_old_skill: paired.is_some_and(|paired| paired.get("old_skill_objective_pass_rate").is_some()),
         thresholds: thresholds(option("alpha"), option("min-lift"))?,
         strict_evidence: option("evidence").and_then(Item::as_str).as_deref() == Some("strict"),
-        value_per_lift: option("value-per-lift").and_then(number),
+        value_per_lift: option("value-per-lift").map(value_per_lift).transpose()?,
         incomplete_reasons: texts(root.get("incomplete_reasons")),
         stored: root.get("stored_verdicts").map(stored),
         digests: [digest("suite_sha256"), digest("runs_sha256")],
@@ -149,18 +153,24 @@ fn number(option: Item<'_, '_>) -> Option<Rational> {
     figures::decimal(&text).map(|(value, _)| value)
 }
 
+fn value_per_lift(option: Item<'_, '_>) -> Result<Rational, ClaimsError> {
+    let is_amount = |value: &Rational| value.is_positive() && *value <= rational::rate(MOST_PER_LIFT, 1);
+    number(option).filter(is_amount).ok_or_else(|| refused_option("`value-per-lift` is no amount above 0"))
+}
+
+fn refused_option(problem: &str) -> ClaimsError {
+    ClaimsError::Row { pointer: "/provenance/options".to_owned(), problem: problem.to_owned() }
+}
+
 fn thresholds(alpha: Option<Item<'_, '_>>, min_lift: Option<Item<'_, '_>>) -> Result<Thresholds, ClaimsError> {
     let usual = Thresholds::default();
     let read = |option: Option<Item<'_, '_>>, usual: &Rational| match option {
         None => Some(usual.clone()),
-        // nobody means an error rate of a thousandth of a millionth
-        Some(option) => number(option).filter(|value| value.is_integer() || *value.denom() <= 1_000_000_000.into()),
+        Some(option) => number(option),
     };
     let both = read(alpha, usual.alpha()).zip(read(min_lift, usual.min_lift()));
-    both.and_then(|(alpha, min_lift)| Thresholds::new(alpha, min_lift)).ok_or_else(|| ClaimsError::Row {
-        pointer: "/provenance/options".to_owned(),
-        problem: "`alpha` or `min-lift` is out of range".to_owned(),
-    })
+    both.and_then(|(alpha, min_lift)| Thresholds::new(alpha, min_lift))
+        .ok_or_else(|| refused_option("`alpha` or `min-lift` is out of range"))
 }
 
 fn stored(block: Item<'_, '_>) -> StoredVerdicts {
