@@ -1,4 +1,4 @@
-//! Frames in, typed blocks out: pairing, lift, reliability, models, flags, inference.
+//! Frames in, or the rows of a saved report; typed blocks out: pairing, lift, reliability, models, flags, inference.
 //!
 //! Blocks hold codes, counts and exact rationals. Nothing is rounded or put into words here: that is the report's part.
 
@@ -29,6 +29,7 @@ pub mod skill_eval;
 pub mod slices;
 pub mod table;
 pub mod telemetry;
+pub mod test_cases;
 pub mod trajectory;
 pub mod trend;
 pub mod variants;
@@ -37,6 +38,7 @@ pub mod within_case;
 use skill_lift_contract::Metric;
 
 use crate::frame::{FrameError, Frames};
+use crate::runs::claims::SavedBenchmark;
 use table::{Baseline, RunTable};
 
 /// What is asked of an analysis.
@@ -147,6 +149,32 @@ pub fn analyze(frames: Frames, variants: &[String], options: &AnalysisOptions) -
     let table = RunTable::read(&frames, variants, options.baseline)?;
     // the table holds all that is needed; both together are what takes most memory
     drop(frames);
+    Ok(of_table(table, options))
+}
+
+/// Analyses the rows of a saved report with the options that it was made with: its verdict is that of the run that wrote
+/// it. Which runs were planned is not in its rows; what the report says that it lacks stays so.
+pub fn analyze_saved(saved: &SavedBenchmark) -> Analysis {
+    let table = RunTable::of_saved(saved);
+    let options = AnalysisOptions {
+        thresholds: saved.thresholds.clone(),
+        baseline: table.baseline,
+        plan: None,
+        strict_evidence: saved.strict_evidence,
+        value_per_lift: saved.value_per_lift.clone(),
+        equivalence_margin: saved.equivalence_margin.clone(),
+    };
+    let mut analysis = of_table(table, &options);
+    let plan = completeness::IncompleteReason::AnswerDesignIncomplete;
+    if saved.incomplete_reasons.iter().any(|code| code == plan.code()) {
+        let before = analysis.incomplete_reasons.contains(&completeness::IncompleteReason::NothingGraded);
+        analysis.incomplete_reasons.insert(usize::from(before), plan);
+    }
+    analysis
+}
+
+/// Analyses runs, wherever they come from.
+fn of_table(table: RunTable, options: &AnalysisOptions) -> Analysis {
     let pairing = pairing::Pairing::of(&table, Metric::ObjectivePassRate);
     let graded = pairing::Pairing::of(&table, Metric::GradedScore);
     let fit = pairing.fit_for_inference(&table);
@@ -167,7 +195,7 @@ pub fn analyze(frames: Frames, variants: &[String], options: &AnalysisOptions) -
     );
     let sanity = sanity::Sanity::of(&table, fit_pairs);
     let incomplete_reasons = completeness::incomplete_reasons(&table, &pairing, inference.missingness.as_ref());
-    Ok(Analysis {
+    Analysis {
         strict_evidence: options.strict_evidence,
         incomplete_reasons,
         variants: described.variants,
@@ -188,7 +216,7 @@ pub fn analyze(frames: Frames, variants: &[String], options: &AnalysisOptions) -
         endings: described.endings,
         pairing,
         table,
-    })
+    }
 }
 
 /// The blocks of an analysis that need no other block.

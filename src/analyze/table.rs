@@ -1,7 +1,8 @@
-//! The frame `runs` as typed rows, read once.
+//! The runs as typed rows, read once: from the frame `runs`, or from the rows of a saved report.
 
 mod cases;
 mod one_arm;
+mod saved;
 mod text_lists;
 
 use std::collections::{BTreeSet, HashMap};
@@ -143,6 +144,13 @@ pub struct TierCount {
 /// Lists of names with the order in which they were first seen.
 type IndexOfLists = HashMap<Vec<String>, usize>;
 
+/// The lists in the order in which they were first seen.
+fn in_order(lists: IndexOfLists) -> Vec<Vec<String>> {
+    let mut lists: Vec<(Vec<String>, usize)> = lists.into_iter().collect();
+    lists.sort_unstable_by_key(|(_, index)| *index);
+    lists.into_iter().map(|(names, _)| names).collect()
+}
+
 /// All runs of a tree, in report order, with the lists that their positions point into.
 #[derive(Debug)]
 pub struct RunTable {
@@ -271,9 +279,7 @@ impl RunTable {
             Baseline::OldSkill => Vec::new(),
         };
         one_arm::take_out(&one_arm, &mut runs);
-        let mut unobserved: Vec<(Vec<String>, usize)> = unobserved_lists.into_iter().collect();
-        unobserved.sort_unstable_by_key(|(_, index)| *index);
-        let unobserved = unobserved.into_iter().map(|(names, _)| names).collect();
+        let unobserved = in_order(unobserved_lists);
         let telemetry = Arc::clone(&frames.telemetry);
         Ok(Self { cases, models, variants: variants.to_vec(), baseline, runs, telemetry, one_arm, unobserved })
     }

@@ -1,7 +1,9 @@
-//! `report`: what an iteration of another tool's runner shows, as Markdown or JSON.
+//! `report`: what an iteration of another tool's runner shows, as Markdown or JSON; a saved report of `benchmark` in the
+//! formats of CI systems.
 
 mod forge;
 mod previous;
+mod saved;
 mod tool;
 
 use std::fs;
@@ -21,7 +23,11 @@ use crate::runs::Limits;
 use crate::runs::skill_eval::{Benchmark, Iteration};
 use tool::{Tool, read_iteration};
 
-/// Shows an iteration of the executor/grader runner or of the forge pipeline, with what may be concluded from it.
+/// Shows a saved report of benchmark, or an iteration of the executor/grader runner or of the forge pipeline, with what may
+/// be concluded from it.
+///
+/// A report (--benchmark) is written as JUnit or CTRF for a CI system, as the job summary and the annotations of GitHub, or
+/// as Markdown, to standard output or to the file of --output. It says what the table of `benchmark` says.
 ///
 /// For the executor/grader runner the figures come from `benchmark.json`; where it is missing they are aggregated from
 /// the run directories. The report goes to standard output and to `benchmark.md` in the iteration. It has two lifts: by
@@ -34,16 +40,18 @@ use tool::{Tool, read_iteration};
     skill-lift report evals/changelog/workspace/claude/iteration-1\n  \
     skill-lift report evals/changelog/workspace/claude/iteration-1 --format json --output benchmark-with-lift.json\n  \
     skill-lift report eval-workspace/iteration-2 --previous auto --thresholds benchmark-config.json\n  \
-    skill-lift report eval-workspace/iteration-2 --format upstream-json\n\n\
+    skill-lift report eval-workspace/iteration-2 --format upstream-json\n  \
+    skill-lift report --benchmark benchmark.json --format junit --out junit.xml\n  \
+    skill-lift report --benchmark benchmark.json --format github --out \"$GITHUB_STEP_SUMMARY\" --append\n\n\
     Exit codes: 0 reported, whatever the results; 1 no iteration, a broken benchmark.json, an earlier iteration that \
-    cannot be read, or what --fail-on names; 2 wrong arguments.")]
+    cannot be read, what --fail-on names, or with --benchmark nothing graded; 2 wrong arguments.")]
 pub struct ReportArguments {
     /// The folder of the iteration, or one that holds iterations: then the latest is read.
-    #[arg(value_name = "ITERATION_DIR")]
-    iteration: PathBuf,
-    /// Write the report to this file too. Default: benchmark.md in the iteration for the Markdown of the executor/grader
-    /// runner; everything else goes to standard output alone.
-    #[arg(long, alias = "out", value_name = "FILE")]
+    #[arg(value_name = "ITERATION_DIR", required_unless_present = "benchmark")]
+    iteration: Option<PathBuf>,
+    /// Write the report to this file too; with --benchmark to this file alone. Default: benchmark.md in the iteration for
+    /// the Markdown of the executor/grader runner; everything else goes to standard output alone.
+    #[arg(long, visible_alias = "out", value_name = "FILE")]
     output: Option<PathBuf>,
     /// What is written.
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "markdown")]
@@ -61,14 +69,22 @@ pub struct ReportArguments {
     #[arg(long)]
     quiet: bool,
     #[command(flatten)]
+    saved: saved::SavedArguments,
+    #[command(flatten)]
     forge: forge::ForgeArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For people: the sections of benchmark.md, or the report of the forge pipeline.
+    /// For people: the sections of benchmark.md, the report of the forge pipeline, or that of benchmark.
     #[value(alias = "md")]
     Markdown,
+    /// With --benchmark: JUnit XML, one test case a run.
+    Junit,
+    /// With --benchmark: the Common Test Report Format, one test a run.
+    Ctrf,
+    /// With --benchmark: the job summary of GitHub actions; annotations go to standard output.
+    Github,
     /// For programs: the keys of benchmark.json and `skill_lift`, or every run, eval and finding.
     Json,
     /// The benchmark.json of the forge pipeline's own script: its numbers, not what they should be. Its timestamp is null
@@ -78,6 +94,18 @@ enum Format {
 
 /// Runs the command.
 pub fn run(arguments: &ReportArguments) -> ExitCode {
+    if let Some(path) = arguments.saved.report() {
+        return saved::run(arguments, path).unwrap_or_else(|code| code);
+    }
+    if let Some(flag) = arguments.saved.first_given() {
+        return usage(&format!("{flag} needs --benchmark"));
+    }
+    if matches!(arguments.format, Format::Junit | Format::Ctrf | Format::Github) {
+        return usage("--format junit, ctrf and github need --benchmark");
+    }
+    if arguments.forge.allows_empty() && !arguments.forge.is_gated() {
+        return usage("--allow-empty needs --fail-on or --benchmark");
+    }
     if arguments.forge.lacks_previous() {
         return usage("--fail-on regressions needs --previous");
     }
@@ -89,7 +117,7 @@ pub fn run(arguments: &ReportArguments) -> ExitCode {
         sidecar_bytes: Limits::mebibytes(arguments.max_sidecar_mib),
         ..Limits::default()
     };
-    let tool = Tool::of(&arguments.iteration, arguments.dialect, limits);
+    let tool = Tool::of(arguments.iteration(), arguments.dialect, limits);
     let not_of_forge = |flag: &str| usage(&format!("{flag} is for iterations of the forge pipeline"));
     let first_given = arguments.forge.first_given();
     let reported = match (arguments.format, tool) {
@@ -100,7 +128,7 @@ pub fn run(arguments: &ReportArguments) -> ExitCode {
         (_, Ok(Tool::Forge(workspace))) => forge::corrected(arguments, &workspace, &limits),
         (_, Ok(found)) => match (first_given, found) {
             (None, _) => arguments.skill_eval(&limits).map(|()| ExitCode::SUCCESS),
-            (Some(flag), Tool::Unknown) => match read_iteration(&arguments.iteration, &limits) {
+            (Some(flag), Tool::Unknown) => match read_iteration(arguments.iteration(), &limits) {
                 Ok(_) => return not_of_forge(flag),
                 Err(message) => Err(message),
             },
@@ -112,8 +140,13 @@ pub fn run(arguments: &ReportArguments) -> ExitCode {
 }
 
 impl ReportArguments {
+    /// The folder of the iteration; the parser asks for it where no report is named.
+    fn iteration(&self) -> &Path {
+        self.iteration.as_deref().unwrap_or(Path::new("."))
+    }
+
     fn skill_eval(&self, limits: &Limits) -> Result<(), String> {
-        let (root, mut iteration, chosen) = read_iteration(&self.iteration, limits)?;
+        let (root, mut iteration, chosen) = read_iteration(self.iteration(), limits)?;
         if !self.quiet {
             if let Some(line) = chosen {
                 warn_line(&line);
@@ -138,8 +171,8 @@ impl ReportArguments {
         let replaced: &[&str] = if turned { &["comparison", "sanity_checks"] } else { &[] };
         match self.format {
             Format::Markdown => self.write_markdown(&root, &figures, &corrected),
-            // of the forge pipeline alone, handled before
-            Format::Json | Format::UpstreamJson => {
+            // the others are handled before
+            Format::Json | Format::UpstreamJson | Format::Junit | Format::Ctrf | Format::Github => {
                 let write = |target: Option<&Path>| {
                     emit(target, |writer| write_json(writer, &figures, &corrected, text.as_deref(), replaced))
                 };

@@ -19,8 +19,13 @@ pub(super) struct TelemetryRows {
 
 impl TelemetryRows {
     pub(super) fn push(&mut self, run: &GradedRun) {
-        let nothing = || UsedByRun { telemetry: RunTelemetry::unread(), coverage: TelemetryCoverage::default() };
-        let UsedByRun { mut telemetry, coverage } = run.used.as_deref().cloned().unwrap_or_else(nothing);
+        let nothing = || UsedByRun {
+            telemetry: RunTelemetry::unread(),
+            coverage: TelemetryCoverage::default(),
+            is_in_metadata: false,
+        };
+        let UsedByRun { mut telemetry, coverage, is_in_metadata } =
+            run.used.as_deref().cloned().unwrap_or_else(nothing);
         let mut last: Option<(Arc<Basis>, Arc<Basis>)> = None;
         for basis in telemetry.bases_mut() {
             let known = match &last {
@@ -35,7 +40,7 @@ impl TelemetryRows {
             };
             last = Some((std::mem::replace(basis, Arc::clone(&known)), known));
         }
-        self.rows.push(UsedByRun { telemetry, coverage });
+        self.rows.push(UsedByRun { telemetry, coverage, is_in_metadata });
     }
 
     pub(super) fn finish(self) -> Vec<UsedByRun> {

@@ -307,6 +307,7 @@ pub fn grade_run<T>(
         let first_usage = events.as_ref().as_ref().ok().and_then(|log| log.first_usage);
         if let (Some(used), Some(usage)) = (&mut used, first_usage) {
             used.telemetry.know_first_usage(&usage);
+            used.is_in_metadata = false;
         }
         trace
     } else {

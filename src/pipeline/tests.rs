@@ -141,6 +141,7 @@ fn a_judgement_is_a_task_until_a_verdict_comes() {
         "oracle",
         "score_scale",
         "availability",
+        "one_arm",
     ];
     assert_eq!(keys(judged), expected);
     assert_eq!((&judged["passed"], &judged["score"], &judged["evidence"]), (&json!(true), &json!(4.0), &json!("good")));

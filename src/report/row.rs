@@ -7,6 +7,7 @@ use serde::ser::{SerializeMap, SerializeStruct, Serializer};
 use skill_lift_text::view::Comparison;
 
 use super::ordered::Ordered;
+use super::row_facts::RowFacts;
 use super::stored_json::{RecordedJson, StoredRow};
 use crate::grade::{AssertionRow, GradedRun, Judgement, Normalization, NormalizedText, Outcome, Passage, Rate};
 use crate::json::write;
@@ -72,6 +73,8 @@ struct RowEnd<'a> {
     unscored_reasons: &'a [skill_lift_contract::UnscoredReason],
     metadata_warnings: &'a [String],
     run_dir: &'a str,
+    #[serde(flatten)]
+    facts: RowFacts<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stored: Option<StoredRow<'a>>,
 }
@@ -166,6 +169,9 @@ impl Serialize for Assertion<'_> {
         }
         if let Some(miss) = &row.details.nearest_miss {
             map.serialize_entry("nearest_miss", &Miss { kind: miss.kind.code(), passage: &miss.passage })?;
+        }
+        if let Some(reason) = row.one_arm {
+            map.serialize_entry("one_arm", reason.code())?;
         }
         if row.autojunk_fired {
             map.serialize_entry("autojunk_fired", &true)?;
@@ -344,6 +350,7 @@ pub fn format(run: &GradedRun, case: &Case, run_base: &str, metadata: Option<Met
         unscored_reasons: &run.unscored_reasons,
         metadata_warnings: &run.metadata_warnings,
         run_dir: &run.path,
+        facts: RowFacts::of(run, case, metadata.is_some()),
         stored: run.stored.as_deref().map(|facts| StoredRow::of(run, facts)),
     };
     let mut bytes = Vec::with_capacity(USUAL_BYTES);

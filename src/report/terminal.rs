@@ -58,6 +58,18 @@ pub fn render(view: &SummaryView, style: Style) -> String {
     page.out
 }
 
+/// The sign of a mark. It never stands without a word.
+pub(super) fn glyph(mark: Mark, ascii: bool) -> &'static str {
+    let (unicode, in_ascii) = match mark {
+        Mark::Critical => ("!", "!"),
+        Mark::Worse => ("▼", "v"),
+        Mark::Open => ("◇", ">"),
+        Mark::Better => ("▲", "^"),
+        Mark::Same => ("=", "="),
+    };
+    if ascii { in_ascii } else { unicode }
+}
+
 pub(super) struct Page {
     pub(super) style: Style,
     pub(super) width: usize,
@@ -298,14 +310,13 @@ impl Page {
     }
 
     pub(super) fn glyph(&self, mark: Mark) -> (&'static str, Paint) {
-        let (unicode, ascii, paint) = match mark {
-            Mark::Critical => ("!", "!", Paint::Bad),
-            Mark::Worse => ("▼", "v", Paint::Bad),
-            Mark::Open => ("◇", ">", Paint::Caution),
-            Mark::Better => ("▲", "^", Paint::Good),
-            Mark::Same => ("=", "=", Paint::Muted),
+        let paint = match mark {
+            Mark::Critical | Mark::Worse => Paint::Bad,
+            Mark::Open => Paint::Caution,
+            Mark::Better => Paint::Good,
+            Mark::Same => Paint::Muted,
         };
-        (if self.style.ascii { ascii } else { unicode }, paint)
+        (glyph(mark, self.style.ascii), paint)
     }
 
     fn plot(&self, delta: Option<f64>) -> String {

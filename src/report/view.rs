@@ -16,6 +16,7 @@ use crate::analyze::one_arm::{OneArmCriterion, Outcomes};
 use crate::analyze::review::ReviewReason;
 use crate::analyze::table::{RunTable, WITH_SKILL};
 use crate::grade::stored::StoredTree;
+use crate::runs::claims::{SavedBenchmark, StoredVerdicts};
 
 /// What a summary shows.
 #[derive(Debug)]
@@ -104,12 +105,31 @@ pub struct CaseRow {
 /// Why a case that should be looked at may be what it is.
 const SKILL_NOT_LOADED: &str = "skill not loaded";
 
+/// What a report is about that names no skill.
+const UNNAMED: &str = "skill";
+
 /// What stands in a table where nothing was measured.
-const NOT_MEASURED: &str = "–";
+pub(super) const NOT_MEASURED: &str = "–";
 
 impl SummaryView {
     /// The view of an analysis; `stored` is what the verdicts add up to, when others gave them.
     pub fn of(skill_name: &str, analysis: &Analysis, stored: Option<&StoredTree>) -> Self {
+        let verdicts = stored.map(|stored| StoredVerdicts {
+            passed: stored.passed,
+            failed: stored.failed,
+            undecided: stored.undecided,
+            regrading: stored.regrading.as_ref().map(|regrading| (regrading.compared, regrading.agreed)),
+            token_scope_differs: stored.token_scope_differs(WITH_SKILL, analysis.table.baseline.variant()),
+        });
+        Self::with_verdicts(skill_name, analysis, verdicts)
+    }
+
+    /// The view of a saved report that was analysed once more: the one that it had when it was made.
+    pub fn of_saved(saved: &SavedBenchmark, analysis: &Analysis) -> Self {
+        Self::with_verdicts(saved.skill_name.as_deref().unwrap_or(UNNAMED), analysis, saved.stored)
+    }
+
+    fn with_verdicts(skill_name: &str, analysis: &Analysis, stored: Option<StoredVerdicts>) -> Self {
         let inference = &analysis.inference;
         let minimum = skill_lift_stats::minimum_cases(inference.thresholds.alpha()).unwrap_or(usize::MAX);
         let mut cases: Vec<&CaseContrast> = inference.by_case.iter().collect();
@@ -140,7 +160,7 @@ impl SummaryView {
             paragraphs.push(("Eyes", eyes));
         }
         if let Some(stored) = stored {
-            paragraphs.push(("Source", source(stored, analysis)));
+            paragraphs.push(("Source", source(&stored)));
         }
         Self {
             skill_name: skill_name.to_owned(),
@@ -252,16 +272,16 @@ fn eyes_line(inference: &Inference) -> Option<String> {
 }
 
 /// Who decided, where the verdicts are stored ones.
-fn source(stored: &StoredTree, analysis: &Analysis) -> String {
-    let all = (stored.passed + stored.failed + stored.undecided) as usize;
+fn source(stored: &StoredVerdicts) -> String {
+    let all = [stored.passed, stored.failed, stored.undecided].into_iter().map(|count| count as usize).sum();
     let verdicts = numbers::counted(all, "stored verdict", "stored verdicts");
     let undecided = match stored.undecided {
         0 => String::new(),
         undecided => format!(" ({} of them undecided)", numbers::count(undecided as usize)),
     };
     let mut text = format!("{verdicts} of another grader{undecided}, not decided anew.");
-    if let Some(regrading) = &stored.regrading {
-        let (compared, agreed) = (regrading.compared as usize, regrading.agreed as usize);
+    if let Some((compared, agreed)) = stored.regrading {
+        let (compared, agreed) = (compared as usize, agreed as usize);
         let checks = numbers::counted(compared, "literal check", "literal checks");
         text.push_str(&format!(
             " {checks}: {} agree, {} differ.",
@@ -269,7 +289,7 @@ fn source(stored: &StoredTree, analysis: &Analysis) -> String {
             numbers::count(compared - agreed)
         ));
     }
-    if stored.token_scope_differs(WITH_SKILL, analysis.table.baseline.variant()) {
+    if stored.token_scope_differs {
         text.push_str(" The token counts of the arms are not of one scope.");
     }
     text

@@ -200,7 +200,15 @@ impl ParsedSidecars<'_> {
     /// What the run used, and which kinds of telemetry it has.
     pub fn used_by_run(&self, directory: &mut RunDirectory, events_bytes: u64) -> UsedByRun {
         let coverage = TelemetryCoverage::read(&self.merged(), directory, events_bytes);
-        UsedByRun { telemetry: self.used(), coverage }
+        let telemetry = self.used();
+        let is_in_metadata = match (&self.row, self.objects.as_slice()) {
+            (RowMetadata::FirstObject, [_]) | (_, []) => true,
+            (RowMetadata::FirstObject, [(_, first), ..]) => {
+                RunTelemetry::read(&[first.root()]).has_values_of(&telemetry)
+            }
+            (RowMetadata::Empty | RowMetadata::Unreadable(_), _) => false,
+        };
+        UsedByRun { telemetry, coverage, is_in_metadata }
     }
 
     /// A non-empty string of the row's metadata.

@@ -26,6 +26,7 @@ mod migrate;
 mod plan;
 mod replay_grading;
 mod replay_reading;
+mod report_formats;
 mod report_runs;
 mod skill_eval;
 mod skill_eval_arguments;

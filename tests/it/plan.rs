@@ -537,7 +537,7 @@ fn made_up_totals_take_no_time_and_give_the_same() {
                 let passed = total / (case + arm as u32 + 1) + at as u32;
                 let rate = f64::from(passed) / f64::from(total);
                 means[arm] += rate / TOTALS.len() as f64;
-                let mut row = row(&format!("c{case}"), variant, at + 1, rate);
+                let mut row = report_row(&format!("c{case}"), variant, at + 1, rate);
                 row["objective_passed"] = json!(passed);
                 row["objective_total"] = json!(total);
                 rows.push(row);
@@ -549,7 +549,7 @@ fn made_up_totals_take_no_time_and_give_the_same() {
     deltas.extend([largest, -largest]);
     let mean = deltas.iter().sum::<f64>() / 10.0;
     let variance = deltas.iter().map(|delta| (delta - mean).powi(2)).sum::<f64>() / 9.0;
-    let mut made_up = report(&[]);
+    let mut made_up = report_of(&[]);
     made_up["results"] = json!(rows);
     let plan = plan_of(&made_up, &[]).json();
     near(&plan["spread"]["standard_deviation"], variance.sqrt());

@@ -66,8 +66,8 @@ pub struct ForgeArguments {
     /// End with exit code 1 for these findings, or when nothing was graded.
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
     fail_on: Vec<FailOn>,
-    /// With --fail-on: an iteration without a graded run is no failure.
-    #[arg(long, requires = "fail_on")]
+    /// With --fail-on or --benchmark: that no run is graded is no failure.
+    #[arg(long, help_heading = "Options")]
     allow_empty: bool,
     /// Stamp the report with this time, in seconds since 1970. Default: SOURCE_DATE_EPOCH, else no stamp.
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
@@ -101,6 +101,11 @@ impl ForgeArguments {
     fn lacks_previous_with(&self, config: &BenchmarkConfig) -> bool {
         let none_named = self.previous.is_none() && config.previous_benchmark.is_none();
         self.fail_on.contains(&FailOn::Regressions) && none_named
+    }
+
+    /// Whether it is no failure that nothing was graded.
+    pub fn allows_empty(&self) -> bool {
+        self.allow_empty
     }
 
     /// Whether findings decide the exit code.
@@ -168,9 +173,9 @@ pub fn upstream(
             warn_line(&format!("WARN: {note}"));
         }
     };
-    let chosen = workspace.filter(|workspace| below(workspace, &arguments.iteration).is_some());
-    let root = chosen.map_or(arguments.iteration.as_path(), Workspace::root);
-    if let Some(line) = chosen.and_then(|workspace| chosen_line(workspace, &arguments.iteration))
+    let chosen = workspace.filter(|workspace| below(workspace, arguments.iteration()).is_some());
+    let root = chosen.map_or(arguments.iteration(), Workspace::root);
+    if let Some(line) = chosen.and_then(|workspace| chosen_line(workspace, arguments.iteration()))
         && !arguments.quiet
     {
         warn_line(&line);
@@ -222,7 +227,7 @@ pub fn corrected(arguments: &ReportArguments, workspace: &Workspace, limits: &Li
     let reading = read_forge(workspace, forge.unfinished()).map_err(|error| error.to_string())?;
     if !arguments.quiet {
         // of several iterations a warning names the one that is read
-        let only = chosen_line(workspace, &arguments.iteration).filter(|_| workspace.other_iterations.is_empty());
+        let only = chosen_line(workspace, arguments.iteration()).filter(|_| workspace.other_iterations.is_empty());
         only.iter().for_each(|line| warn_line(line));
         warn(&reading);
     }
@@ -252,7 +257,8 @@ pub fn corrected(arguments: &ReportArguments, workspace: &Workspace, limits: &Li
     };
     match arguments.format {
         Format::Json => put(arguments, |writer| write_json(writer, &view))?,
-        Format::Markdown | Format::UpstreamJson => {
+        // the others are handled before
+        Format::Markdown | Format::UpstreamJson | Format::Junit | Format::Ctrf | Format::Github => {
             let text = markdown(&view);
             put(arguments, |writer| writer.write_all(text.as_bytes()))?;
         }

@@ -149,6 +149,7 @@ impl StoredFacts {
         UsedByRun {
             coverage: TelemetryCoverage { tokens: tokens.is_ok(), ..TelemetryCoverage::default() },
             telemetry: RunTelemetry::kept(tokens, kept(&self.timing.duration_ms), cost_usd),
+            is_in_metadata: false,
         }
     }
 

@@ -86,6 +86,14 @@ pub enum ClaimsError {
     /// A report whose inference cannot be used.
     #[error("its block `inference` cannot be used: {}", visible(.0, false))]
     BrokenInference(String),
+    /// A row that cannot be counted.
+    #[error("{}: {}", visible(.pointer, false), visible(.problem, false))]
+    Row {
+        /// JSON pointer of the value.
+        pointer: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// Two rows for one run.
     #[error(
         "duplicate run: case {}, configuration {}, repetition {repetition} at {first} and {second}",

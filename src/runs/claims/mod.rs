@@ -19,6 +19,7 @@ mod places;
 mod published;
 mod read;
 mod row;
+mod saved;
 mod shape;
 mod stated;
 mod verdicts;
@@ -36,4 +37,5 @@ pub use model::{
 };
 pub use note::{ClaimNote, NoteCode};
 pub use read::{ReadDesign, ReadOptions, ReadReport, load, read, read_design, read_report, read_report_row};
+pub use saved::{SavedBenchmark, SavedCase, SavedCheck, SavedCounts, SavedRow, StoredVerdicts, read_saved};
 pub use stated::{StatedArm, StatedFailure, StatedReport, StatedRow};

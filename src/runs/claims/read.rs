@@ -123,7 +123,7 @@ pub fn read_design(bytes: &[u8], options: &ReadOptions) -> Result<ReadDesign, Cl
 }
 
 /// Hands on the values of a file, and what was noted so far.
-fn with_values<T>(
+pub(super) fn with_values<T>(
     bytes: &[u8],
     options: &ReadOptions,
     use_values: impl FnOnce(Item<'_, '_>, Notes) -> Result<T, ClaimsError>,

@@ -150,7 +150,7 @@ fn case(site: &Site<'_, '_>, notes: &mut Notes) -> CaseName {
 }
 
 /// The repetition that a row states: a number from 1, or what stands there instead.
-fn repetition(row: Item<'_, '_>) -> Option<Result<u32, String>> {
+pub(super) fn repetition(row: Item<'_, '_>) -> Option<Result<u32, String>> {
     let (key, stated) = REPETITIONS.into_iter().find_map(|key| Some((key, row.get(key)?)))?;
     let number = figures::count(stated).and_then(|number| u32::try_from(number).ok());
     match (key, number) {

@@ -6,13 +6,10 @@ use std::sync::Arc;
 use skill_lift_contract::telemetry::{Basis, Currency, Measurement, Money, Provenance};
 use skill_lift_text::python;
 
-use super::Record;
 use super::envelope::is_current;
 use super::usage::{UsageCounts, aliases};
+use super::{REASON_CHARACTERS, Record};
 use crate::json::{Number, View};
-
-/// Characters of a reason that a file states; it becomes a key in reports.
-const REASON_CHARACTERS: usize = 200;
 
 pub(super) struct Measure<'o, 'b, V> {
     record: Record<'o, V>,
@@ -191,7 +188,7 @@ fn source_of<'v, V: View<'v>>(block: V) -> Option<Source> {
 }
 
 /// A finite number that is not negative, rounded to a whole one, ties to even; `None` for others.
-fn count(number: &Number<'_>) -> Option<u64> {
+pub(super) fn count(number: &Number<'_>) -> Option<u64> {
     if number.is_integer() {
         return number.text().parse().ok().or_else(|| (number.text() == "-0").then_some(0));
     }
@@ -203,7 +200,7 @@ pub(super) fn whole(value: f64) -> Option<u64> {
     (0.0..=9_007_199_254_740_992.0).contains(&value).then(|| python::round_half_even(value, 0) as u64)
 }
 
-fn money<'v, V: View<'v>>(amount: V, currency: &str) -> Option<Money> {
+pub(super) fn money<'v, V: View<'v>>(amount: V, currency: &str) -> Option<Money> {
     let currency = Currency::parse(currency)?;
     match (amount.number(), amount.string()) {
         (Some(number), _) => Money::parse(&number.python_repr(), currency),
@@ -233,7 +230,7 @@ fn read_entry<'v, V: View<'v>, T>(
     }
 }
 
-fn wire_basis<'v, V: View<'v>>(basis: V) -> Basis {
+pub(super) fn wire_basis<'v, V: View<'v>>(basis: V) -> Basis {
     let objects = [basis];
     let record = Record { objects: &objects };
     Basis {

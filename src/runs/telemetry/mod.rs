@@ -6,6 +6,7 @@
 mod coverage;
 mod envelope;
 mod measure;
+mod stated;
 mod usage;
 
 use std::borrow::Cow;
@@ -16,10 +17,14 @@ use skill_lift_text::python;
 
 pub use coverage::TelemetryCoverage;
 pub(in crate::runs) use envelope::{Envelope, is_current};
+pub use stated::StatedTelemetry;
 pub use usage::{CacheRule, UsageCounts};
 
 use crate::json::{Node, View};
 use measure::Measure;
+
+/// Characters of a reason that a file states; it becomes a key in reports.
+const REASON_CHARACTERS: usize = 200;
 
 /// What a run used, and which kinds of telemetry say so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +33,9 @@ pub struct UsedByRun {
     pub telemetry: RunTelemetry,
     /// Which kinds of telemetry there are.
     pub coverage: TelemetryCoverage,
+    /// Whether the metadata of the row say all of it. Otherwise other files do, and a report that is to be read again has to
+    /// state it.
+    pub is_in_metadata: bool,
 }
 
 /// A number that another tool kept, or why there is none.
