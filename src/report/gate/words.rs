@@ -179,10 +179,10 @@ pub(super) fn why(gate: &Gate) -> Vec<String> {
     let mut said = Vec::new();
     let test = &gate.decision.test;
     if test.n > 0 {
-        said.extend(chance(test.p_two_sided).filter(|_| test.n >= gate.minimum_units));
         if is_about_cost_or_evidence(gate) || gate.answer == GateAnswer::Unfit {
             said.push(format!("Seen: {}.", figures(gate)));
         }
+        said.extend(chance(test.p_two_sided).filter(|_| test.n >= gate.minimum_units));
         let counts = format!(
             "{} better, {} worse, {} the same.",
             units(gate, test.improved),
@@ -196,9 +196,9 @@ pub(super) fn why(gate: &Gate) -> Vec<String> {
     }
     let unpaired = gate.lifts.unpaired_cases;
     if unpaired > 0 {
-        let verb = if unpaired == 1 { "does" } else { "do" };
+        let (verb, whose) = if unpaired == 1 { ("does", "it") } else { ("do", "them") };
         let number = numbers::counted(unpaired, "case", "cases");
-        said.push(format!("{number} {verb} not count, as no pair of runs of it counts."));
+        said.push(format!("{number} {verb} not count, as no pair of runs of {whose} does."));
     }
     for reason in gate.reasons.iter().skip(1) {
         let text = reason_text(gate, *reason, &figures(gate));
