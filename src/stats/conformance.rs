@@ -1,6 +1,7 @@
 //! Conformance vectors: values from independent implementations, each asserted, failures listed by id.
 
 mod companions;
+mod complaints;
 mod laws;
 mod oracle;
 mod raters;
