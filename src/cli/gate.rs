@@ -10,7 +10,7 @@ use skill_lift_stats::rational::{self, Rational};
 
 use super::choices::PageFormat;
 use super::decimals::optional;
-use super::output::{Color, emit, fail};
+use super::output::{Color, emit, fail, warn_line};
 use super::summary::table_style;
 use crate::analyze::gate::{Condition, Gate, GateRequest, SelfTestRequest, TestArm};
 use crate::report::Style;
@@ -119,7 +119,7 @@ pub struct GateArguments {
     /// What the random tries are drawn from.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "self_test", help_heading = "Self-test")]
     seed: u64,
-    /// What is written. Default: a table on a terminal, else JSON.
+    /// What is written. Default: a table on a terminal, else JSON and one sentence for the log on standard error.
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<PageFormat>,
     /// Write it to this file, JSON unless --format says otherwise; standard output gets the table.
@@ -209,6 +209,10 @@ impl GateArguments {
         let format = PageFormat::of_standard_output(self.format, self.out.is_some());
         if self.quiet && format == PageFormat::Table {
             return Ok(());
+        }
+        if !self.quiet && self.format.is_none() && format == PageFormat::Json {
+            // who reads the log of a build wants to know why, and not to read JSON
+            warn_line(&GateView::of(gate).sentence);
         }
         emit(None, |writer| write_as(writer, format, style, source, gate)).map_err(failed)
     }
