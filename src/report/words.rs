@@ -106,6 +106,9 @@ fn units(contrast: &Contrast, number: usize) -> String {
     }
 }
 
+/// Units that a verdict names.
+const WORST_NAMED: usize = 3;
+
 /// What inference counts, several of them.
 fn unit_name(contrast: &Contrast) -> &'static str {
     match contrast.unit {
@@ -284,6 +287,7 @@ pub fn verdict_text(inference: &Inference, blocked: usize, minimum_cases: usize)
     let p_shown = numbers::p_text(p, alpha_value);
     let estimate = contrast.test.estimate.as_ref().map(numbers::points).unwrap_or_default();
     let limits = contrast.interval.as_ref().map(|i| numbers::interval(i.lower, i.upper)).unwrap_or_default();
+    let between = limits.replacen(" to ", " and ", 1);
     let min_lift = numbers::size_in_points(min_lift(inference));
     let interval_name = interval_name(inference);
     let is_reversible = inference.missingness.as_ref().is_some_and(|missing| missing.bounds.could_reverse());
@@ -299,7 +303,7 @@ pub fn verdict_text(inference: &Inference, blocked: usize, minimum_cases: usize)
             let side = if verdict.code == VerdictCode::Helps { "better" } else { "worse" };
             format!(
                 "The skill changes results, on balance for the {side} ({p_shown}), but {k} do not fix the average: \
-                 between {limits}{reversal}."
+                 between {between}{reversal}."
             )
         }
         VerdictCode::Helps | VerdictCode::Harms if verdict.negligible => {
@@ -319,7 +323,7 @@ pub fn verdict_text(inference: &Inference, blocked: usize, minimum_cases: usize)
         VerdictCode::NoEvidence => {
             let alike = shown_equivalent(inference).map(|margin| format!(" Shown equivalent within ±{margin}."));
             let text =
-                format!("No lift that matters: any average effect is between {limits}, inside ±{min_lift}{reversal}.");
+                format!("No lift that matters: any average effect is between {between}, inside ±{min_lift}{reversal}.");
             text + alike.as_deref().unwrap_or_default()
         }
         VerdictCode::TooFewCases if verdict.reasons.contains(&TooFewReason::Structural) => format!(
@@ -337,6 +341,15 @@ pub fn verdict_text(inference: &Inference, blocked: usize, minimum_cases: usize)
 fn shown_equivalent(inference: &Inference) -> Option<String> {
     let equivalence = inference.companions.as_ref()?.equivalence.as_ref().ok()?;
     equivalence.equivalent.then(|| numbers::size_in_points(equivalence.margin))
+}
+
+/// The units that lost most, as a sentence.
+fn worst_units(contrast: &Contrast) -> String {
+    let mut lost: Vec<_> = contrast.units.iter().filter(|unit| unit.delta().is_negative()).collect();
+    // a stable sort: equal losses stay in the order of names
+    lost.sort_by_key(|unit| unit.delta());
+    let names: Vec<&str> = lost.iter().take(WORST_NAMED).map(|unit| unit.name.as_str()).collect();
+    format!(" Worst {}: {}.", unit_name(contrast), names.join(", "))
 }
 
 /// What a margin that the user named says; `None` without one.
@@ -423,11 +436,12 @@ pub fn next_step(inference: &Inference, minimum_cases: usize) -> String {
                 Some(needed) if verdict.size_uncertain => format!(" About {needed} cases would fix the average."),
                 _ => String::new(),
             };
-            format!("{}{}{more}", moved(), bound())
+            let worst = if verdict.code == VerdictCode::Harms { worst_units(contrast) } else { bound() };
+            format!("{}{worst}{more}", moved())
         }
         VerdictCode::NoEvidence => moved(),
         VerdictCode::TooFewCases if verdict.reasons.contains(&TooFewReason::Structural) => {
-            format!("Add at least {} cases.", minimum_cases.saturating_sub(test.n))
+            format!("Add at least {}.", units(contrast, minimum_cases.saturating_sub(test.n)))
         }
         VerdictCode::TooFewCases if verdict.reasons.contains(&TooFewReason::FewCasesMoved) => format!(
             "At least {minimum_cases} must change in the same direction; add cases that fail without the skill."
@@ -442,7 +456,11 @@ pub fn next_step(inference: &Inference, minimum_cases: usize) -> String {
                 } else {
                     ""
                 };
-                format!("About {needed} cases would settle a lift of {lift}.{repetitions}")
+                format!(
+                    "{} About {needed} {} would settle a lift of {lift}.{repetitions}",
+                    moved(),
+                    unit_name(contrast)
+                )
             }
             None => "More cases are needed.".to_owned(),
         },

@@ -148,3 +148,52 @@ fn a_skill_that_was_not_loaded_is_said_beside_the_verdict() {
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("The skill was not loaded in 50% of the runs that say whether it was"), "{said}");
 }
+
+/// Cases `c0`, `c1` and so on that all have these answers.
+fn alike(number: usize, with: &'static str, without: &'static str) -> Vec<(String, &'static str, &'static str)> {
+    (0..number).map(|case| (format!("c{case}"), with, without)).collect()
+}
+
+fn sentences(cases: &[(String, &str, &str)], more: &[&str]) -> [String; 2] {
+    let cases: Vec<(&str, &str, &str)> =
+        cases.iter().map(|(id, with, without)| (id.as_str(), *with, *without)).collect();
+    let report = workspace(&cases).on_runs("benchmark", more).json();
+    ["text", "next_step"].map(|key| overall(&report)["verdict"][key].as_str().unwrap().replace('\u{a0}', " "))
+}
+
+#[test]
+fn verdicts_say_what_they_mean() {
+    // exact: 2/2^12 = 0.00049; 12 deltas of −0.6 padded with ±0.6, t(0.975, 11)
+    let harm = sentences(&alike(12, "ynnnn", "yyyyn"), &[]);
+    assert_eq!(
+        harm[0],
+        "The skill makes results worse: −60.0 pp (−70.3 to −32.6 pp, 95% interval) over 12 cases; p = 0.0005. A skill \
+         without effect would show a lift this large in about 5 in 10,000 such evals."
+    );
+    assert_eq!(harm[1], "0 cases better, 12 worse, 0 the same. Worst cases: c0, c1, c10.");
+
+    let few = sentences(&alike(5, "yy", "nn"), &[]);
+    assert_eq!(few[0], "Too few cases to tell: with 5 cases no result could reach p ≤ 0.05; at least 6 are needed.");
+    assert_eq!(few[1], "Add at least 1 case.");
+
+    let mut split = alike(6, "yyyy", "nnyy");
+    split.extend((6..12).map(|case| (format!("c{case}"), "nnyy", "yyyy")));
+    let split = sentences(&split, &[]);
+    assert_eq!(split[0], "Too few cases to tell: the lift could be anything from −30.5 to +30.5 pp.");
+    assert_eq!(split[1], "6 cases better, 6 worse, 0 the same. About 214 cases would settle a lift of 10 pp.");
+
+    let none = sentences(&alike(60, "yn", "ny"), &["--equivalence-margin", "0.1"]);
+    assert_eq!(
+        none[0],
+        "No lift that matters: any average effect is between −4.6 and +4.6 pp, inside ±10 pp. Shown equivalent within ±10 pp."
+    );
+
+    let noisy: Vec<_> = (0..10)
+        .map(|case| (format!("c{case}"), ["yn", "ny", "yy", "nn"][case % 4], ["ny", "nn", "yn", "yy"][case % 4]))
+        .collect();
+    let noisy = sentences(&noisy, &[]);
+    assert!(
+        noisy[1].ends_with("More repetitions of these would help as well: most of the spread is noise between runs."),
+        "{noisy:?}"
+    );
+}
