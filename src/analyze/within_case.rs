@@ -12,6 +12,10 @@ use skill_lift_stats::variance::{mean_noise, run_noise};
 use super::pairing::Pairing;
 use super::table::{RunTable, WITH_SKILL};
 
+/// Strata of the test over all cases. It has something to say where few cases have many runs; over a hundred strata it would
+/// take longer than the rest of a report.
+const MOST_STRATA: usize = 32;
+
 /// The rates of the runs of one case with one model, with the skill and without it.
 #[derive(Debug, Default)]
 struct Arms {
@@ -60,10 +64,10 @@ impl RunsOfCases {
         self.0.iter().map(|(case, strata)| (*case, test(strata))).collect()
     }
 
-    /// The test over all cases, each with each model as a stratum.
+    /// The test over all cases, each with each model as a stratum; withheld for more than [`MOST_STRATA`] of them.
     pub fn overall(&self) -> Result<PermutationTest, Withheld> {
         let strata: Vec<Stratum<'_>> = self.0.values().flat_map(BTreeMap::values).map(Arms::stratum).collect();
-        permutation_test(&strata)
+        if strata.len() > MOST_STRATA { Err(Withheld::BeyondExactBudget) } else { permutation_test(&strata) }
     }
 
     /// The variance that the noise of its runs gives to the delta of a case: the mean over its models. `None` unless all of

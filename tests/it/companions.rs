@@ -197,3 +197,17 @@ fn verdicts_say_what_they_mean() {
         "{noisy:?}"
     );
 }
+
+#[test]
+fn runs_of_many_cases_are_not_permuted_together() {
+    for (cases, tested) in [(32, true), (33, false)] {
+        let cases = alike(cases, "yn", "nn");
+        let cases: Vec<(&str, &str, &str)> =
+            cases.iter().map(|(id, with, without)| (id.as_str(), *with, *without)).collect();
+        let report = workspace(&cases).on_runs("benchmark", &[]).json();
+        let test = &overall(&report)["within_case_test"];
+        assert_eq!(test["p_two_sided"].is_number(), tested, "{test}");
+        let reason = if tested { Value::Null } else { json!("beyond_exact_budget") };
+        assert_eq!(test["reason"], reason);
+    }
+}
