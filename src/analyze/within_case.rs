@@ -64,7 +64,7 @@ impl RunsOfCases {
         self.0.iter().map(|(case, strata)| (*case, test(strata))).collect()
     }
 
-    /// The test over all cases, each with each model as a stratum; withheld for more than [`MOST_STRATA`] of them.
+    /// The test over all cases, each with each model as a stratum; withheld for more than 32 of them.
     pub fn overall(&self) -> Result<PermutationTest, Withheld> {
         let strata: Vec<Stratum<'_>> = self.0.values().flat_map(BTreeMap::values).map(Arms::stratum).collect();
         if strata.len() > MOST_STRATA { Err(Withheld::BeyondExactBudget) } else { permutation_test(&strata) }
