@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -422,6 +423,7 @@ impl Common {
             evidence_characters: self.limits.max_evidence_chars,
             // only analyses look at them
             for_analysis: products.frames != FrameChoice::Nothing,
+            references: Arc::default(),
         }
     }
 

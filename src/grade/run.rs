@@ -1,6 +1,7 @@
 //! Grading one run: its answer, its state, its rows, and what they add up to.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use skill_lift_contract::artifact_commit::ArtifactSet;
 use skill_lift_contract::run_key::model_of_directory;
@@ -8,6 +9,7 @@ use skill_lift_contract::{ContentDigest, Population, RunKey, TreeDigest, Unscore
 use skill_lift_text::python;
 
 use super::answer::Answer;
+use super::checks::References;
 use super::contamination::contamination;
 use super::outcome::{AssertionRow, Availability, Outcome};
 use super::rows::Grading;
@@ -59,6 +61,8 @@ pub struct GradeOptions {
     /// Whether what analyses need beside rates is read: what the run used and what the agent did, for which the events of
     /// every scored run are read.
     pub for_analysis: bool,
+    /// Reference files that were read already.
+    pub references: Arc<References>,
 }
 
 impl Default for GradeOptions {
@@ -76,6 +80,7 @@ impl Default for GradeOptions {
             similarity_characters: 200_000,
             evidence_characters: 10_000,
             for_analysis: false,
+            references: Arc::default(),
         }
     }
 }

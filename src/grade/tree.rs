@@ -8,7 +8,7 @@ use crate::runs::{LayoutError, RunIndex, RunSlot};
 use crate::suite::{Case, Suite};
 
 /// Runs that are graded before their results are handed on.
-const BATCH: usize = 128;
+const BATCH: usize = 256;
 
 /// A graded run with what a projection made of it while its files were in memory.
 #[derive(Debug)]

@@ -185,12 +185,18 @@ impl RunDirectory {
     }
 
     fn read_new(&mut self, path: &str, limit: u64) -> Contents {
-        let place = self.locate(path)?;
         let unreadable =
             |error: io::Error| FileProblem::Unreadable { path: path.to_owned(), message: plain_message(&error) };
-        // a final link was resolved above; a pipe must not block the reading
+        // a final link is resolved before; a pipe must not block the reading
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = match self.open_place(&place, flags) {
+        let opened = match self.open_without_links(path, flags) {
+            Some(opened) => opened,
+            None => {
+                let place = self.locate(path)?;
+                self.open_place(&place, flags)
+            }
+        };
+        let file = match opened {
             Ok(descriptor) => File::from(descriptor),
             Err(Errno::NOENT | Errno::NOTDIR) => {
                 return Err(FileProblem::Missing(path.to_owned()));
@@ -276,8 +282,7 @@ impl RunDirectory {
         let Some(listing) = &self.listing else {
             return Err(missing());
         };
-        let safe = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
-        if !safe || path.is_empty() {
+        if !is_plain(path) || path.is_empty() {
             return Err(FileProblem::LeavesRun(path.to_owned()));
         }
         let (first, rest) = path.split_once('/').map_or((path, None), |(first, rest)| (first, Some(rest)));
@@ -314,6 +319,30 @@ impl RunDirectory {
             self.warn_link(path);
             Err(FileProblem::LeavesRun(path.to_owned()))
         }
+    }
+
+    /// Opens a file in a folder of the run in one call, where no part of its path is a link and the system can promise it;
+    /// `None` says that the place has to be found first.
+    #[cfg(target_os = "linux")]
+    fn open_without_links(&self, path: &str, flags: OFlags) -> Option<Result<OwnedFd, Errno>> {
+        use rustix::fs::ResolveFlags;
+        let (first, _) = path.split_once('/')?;
+        let entry = self.listing.as_ref()?.get(first)?;
+        if entry.kind != EntryKind::Directory || entry.is_link || !is_plain(path) {
+            return None;
+        }
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        match rustix::fs::openat2(self.descriptor()?, path, flags, Mode::empty(), resolve) {
+            Ok(file) => Some(Ok(file)),
+            Err(missing @ (Errno::NOENT | Errno::NOTDIR)) => Some(Err(missing)),
+            // a link, or a system without this call
+            Err(_) => None,
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn open_without_links(&self, _: &str, _: OFlags) -> Option<Result<OwnedFd, Errno>> {
+        None
     }
 
     fn open_place(&self, place: &Place<'_>, flags: OFlags) -> Result<OwnedFd, Errno> {
@@ -434,6 +463,11 @@ impl RunDirectory {
         }
         Ok(odd)
     }
+}
+
+/// Whether a path has only names in it.
+fn is_plain(path: &str) -> bool {
+    Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
 }
 
 /// Larger files are digested without being kept.

@@ -1,9 +1,11 @@
 //! `golden_output`: the answer equals a reference file of the suite.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::{Mode, OFlags};
 use skill_lift_text::difflib::{Sides, unified_diff};
@@ -33,7 +35,9 @@ pub(super) fn golden_output(
         let outcome = Outcome::Error(ErrorReason::ArtifactTooLarge);
         Finding::unresolved(outcome, format!("golden check unavailable: {problem}"))
     };
-    let expected = match read_reference(&evidence.suite.directory, reference, evidence.options.artifact_bytes) {
+    let options = evidence.options;
+    let expected = options.references.get(&evidence.suite.directory, reference, options.artifact_bytes);
+    let expected = match &*expected {
         Ok(text) => text,
         Err(ReferenceProblem::Missing) => {
             return Finding::decided(false, format!("missing reference file: {reference}"));
@@ -41,7 +45,7 @@ pub(super) fn golden_output(
         Err(ReferenceProblem::Unusable(why)) => {
             return Finding::decided(false, format!("missing reference file: {reference} ({why})"));
         }
-        Err(ReferenceProblem::TooLarge(why)) => return too_large(why),
+        Err(ReferenceProblem::TooLarge(why)) => return too_large(why.clone()),
     };
     let (actual, label) = match artifact {
         None => {
@@ -55,7 +59,7 @@ pub(super) fn golden_output(
             Err(problem) => return Finding::decided(false, missing("artifact", path, &problem)),
         },
     };
-    compare(Compared { expected: &expected, reference, actual: &actual, label }, normalize)
+    compare(Compared { expected, reference, actual: &actual, label }, normalize)
 }
 
 /// Text of a file of the run, decoded like the answer.
@@ -83,6 +87,40 @@ enum ReferenceProblem {
     Missing,
     Unusable(String),
     TooLarge(String),
+}
+
+/// Reference files that were read: the runs of a case are compared with the same ones.
+#[derive(Debug, Default)]
+pub struct References(Mutex<KnownReferences>);
+
+#[derive(Debug, Default)]
+struct KnownReferences {
+    texts: HashMap<(PathBuf, String), Arc<Reference>>,
+    bytes: usize,
+}
+
+type Reference = Result<String, ReferenceProblem>;
+
+impl References {
+    /// Bytes that are kept; when there are more, those that were read before are forgotten.
+    const KEPT_BYTES: usize = 16 << 20;
+
+    fn get(&self, directory: &Path, reference: &str, limit: u64) -> Arc<Reference> {
+        let key = (directory.to_owned(), reference.to_owned());
+        // what another thread was doing when it panicked is no reason to read files again
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(text) = known().texts.get(&key) {
+            return Arc::clone(text);
+        }
+        let read = Arc::new(read_reference(directory, reference, limit));
+        let mut known = known();
+        known.bytes += read.as_ref().as_ref().map_or(0, String::len);
+        if known.bytes > Self::KEPT_BYTES {
+            *known = KnownReferences::default();
+        }
+        known.texts.insert(key, Arc::clone(&read));
+        read
+    }
 }
 
 /// Text of a file below the folder of the suite, links resolved; they must not lead out of it.

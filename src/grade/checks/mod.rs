@@ -23,6 +23,7 @@ use super::run::GradeOptions;
 use crate::runs::RunDirectory;
 use crate::suite::{Check, Suite};
 
+pub use golden::References;
 pub use process::is_listing;
 pub(super) use process::loads_skill;
 pub use script::end_programs;
