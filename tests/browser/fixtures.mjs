@@ -247,7 +247,7 @@ function big() {
     const chunk = chunks.at(-1), id = `case-${String(position).padStart(4, "0")}`, without = Math.round(random() * 20) / 20, withSkill = Math.round(random() * 20) / 20, lift = withSkill - without;
     const detail = { turns: [chunk.text(`Prompt of ${id}.`)], files_in: [], expected: [], checks: CHECKS.slice(0, 2).map(({ pattern, ...check }) => check), runs: [] }, runs = [];
     for (let rep = 1; rep <= 5; rep++) for (const arm of [0, 1]) {
-      const text = chunk.text(`# ${id}, run ${rep} of arm ${arm}\n\n` + Array.from({ length: 22 }, () => `Line with the value ${Math.floor(random() * 1e9)} and a little more text in it.`).join("\n") + "\n");
+      const text = chunk.text(`# ${id}, run ${rep} of arm ${arm}\n\n` + Array.from({ length: 14 }, () => `Line with the value ${Math.floor(random() * 1e9)} and a little more text in it.`).join("\n") + "\n");
       runs.push([arm, 0, rep, "ok", 1, 2, false]);
       const elapsed_ms = Math.round(random() * 20000);
       detail.runs.push({ arm, model: 0, rep, dir: `${id}/run-${rep}`, status: "ok", elapsed_ms, tokens: 5000, cost: null, answer: [{ path: "output.md", text }], checks: [{ outcome: "pass", evidence: "", spans: [[text, 2, 11]] }, { outcome: "fail", evidence: "no match", spans: [] }],

@@ -8,32 +8,29 @@ function keepFocus(box, draw) {
   if (again && again !== document.activeElement) again.focus({ preventScroll: true });
 }
 
-const button = (key, name, pressed, click, classes, label) => h("button",
-  { type: "button", "data-key": key, class: classes, "aria-pressed": pressed == null ? null : String(pressed), "aria-label": label, click }, name);
-const block = (title, hint, ...content) => h("section", { class: "blk" }, h("h2", 0, title, hint ? [" ", h("span", { class: "muted small" }, hint)] : null), content);
+const button = (key, name, pressed, click, classes) => h("button", { "data-key": key, class: classes, "aria-pressed": pressed == null ? null : String(pressed), click }, name);
+const block = (title, hint, ...content) => h("section.blk", h("h2", title, hint ? [" ", h("span.muted.small", hint)] : null), content);
 const caseLink = (item) => addressOf({ view: "case", id: item.id, ...NO_CHOICE });
 
 function renderCase() {
   const item = caseOf(state.id), page = byId("case");
   if (!item) {
     shown.id = null;
-    page.replaceChildren(h("div", { class: "case" }, h("h1", { tabindex: -1 }, "No such case"),
-      h("p", 0, "This review has no case “", h("bdi", 0, state.id), "”."), h("p", 0, h("a", { href: "#cases" }, "Show all cases"))));
+    page.replaceChildren(h("div.case", h("h1", { tabindex: -1 }, "No such case"),
+      h("p", "This review has no case “", h("bdi", state.id), "”."), h("p", h("a", { href: "#cases" }, "Show all cases"))));
     return;
   }
   if (shown.id !== item.id) {
     printable = [];
-    Object.assign(shown, { id: item.id, rail: h("nav", { class: "rail", "aria-label": "Cases" }), head: h("div"), runs: h("div") });
+    Object.assign(shown, { id: item.id, rail: h("nav.rail", { "aria-label": "Cases" }), head: h("div"), runs: h("div") });
     forms.about = "";
-    page.replaceChildren(h("div", { class: "cp" }, shown.rail, h("article", { class: "case" }, shown.head, promptBlocks(item), shown.runs)));
+    page.replaceChildren(h("div.cp", shown.rail, h("article.case", shown.head, promptBlocks(item), shown.runs)));
     shown.printable = printable;
   }
   printable = [...shown.printable];
   keepFocus(page, () => {
     renderRail();
-    const part = document.createDocumentFragment();
-    part.append(...h("i", 0, runBlocks(item, caseData(item))).childNodes);
-    shown.runs.replaceChildren(part);
+    replace(shown.runs, runBlocks(item, caseData(item)));
   });
 }
 
@@ -45,35 +42,35 @@ function renderRail() {
   // a long list shows the neighbours only: this is the way on, not the list
   const near = items.slice(Math.max(0, at - 100), Math.max(0, at) + 100);
   shown.rail.replaceChildren(...near.map((other) => h("a", { href: caseLink(other), "aria-current": other === item ? "page" : null, "data-key": "rail " + other.id },
-    glyphMark(other), h("bdi", 0, other.id), other.lift == null ? h("span", { class: "muted" }, "?") : h("span", { class: other.lift < 0 ? "down" : "muted" }, wholeEnd(other.lift)))));
+    glyphMark(other), h("bdi", other.id), other.lift == null ? h("span.muted", "?") : h("span", { class: other.lift < 0 ? "down" : "muted" }, wholeEnd(other.lift)))));
   const current = shown.rail.querySelector("[aria-current]");
   if (current) shown.rail.scrollTop = current.offsetTop - 200;
   shown.head.replaceChildren(...caseHead(item, items, at));
 }
 
 function caseHead(item, items, at) {
-  const step = (other, key, name) => h("a", { class: "btn sm", "data-key": key, href: other ? caseLink(other) : null, "aria-disabled": other ? null : "true", role: other ? null : "link" }, name);
+  const step = (other, key, name) => h("a.btn.sm", { "data-key": key, href: other ? caseLink(other) : null, "aria-disabled": other ? null : "true", role: other ? null : "link" }, name);
   const place = at < 0 ? "not in the current filter" : `${at + 1} of ${items.length}` + (state.f === "all" ? "" : " · " + FILTERS[state.f][0].toLowerCase());
   const tags = [item.domain, item.difficulty, item.split, ...(item.tags || [])].filter(Boolean);
   const pairs = counted(item.pairs, "pair");
   return [
-    h("div", { class: "crumb" }, h("a", { href: addressOf({ view: "cases" }), "data-key": "back" }, "Cases"), h("span", { class: "muted" }, place), h("span", { class: "sp" }),
+    h("div.crumb", h("a", { href: addressOf({ view: "cases" }), "data-key": "back" }, "Cases"), h("span.muted", place), h("span.sp"),
       step(items[at - 1], "previous", "← Previous"), step(at < 0 ? null : items[at + 1], "next", "Next →")),
     h("h1", { tabindex: -1, dir: "auto" }, item.id),
-    h("p", 0, h("bdi", 0, item.title), item.title ? " " : null, tags.flatMap((tag) => [h("span", { class: "tag" }, tag), " "]), flagTags(item)),
-    h("div", { class: "sum" },
-      h("span", 0, "Pass rate ", h("b", 0, shownRate(item.without, item.lift_reason)), " " + index.arms[1].words.replace(" the skill", "") + ", ", h("b", 0, shownRate(item.with, item.lift_reason)), " with"),
-      h("span", 0, "Lift ", shownLift(item), item.lift == null ? null
-        : h("span", { class: "muted", title: item.ci ? null : item.ci_reason }, item.ci ? ` (95% interval ${wholeInterval(...item.ci)}, ${pairs})` : ` (no interval, ${pairs})`)),
-      h("span", 0, "Extra cost ", h("b", 0, shownCost(item)))),
+    h("p", h("bdi", item.title), item.title ? " " : null, tags.flatMap((tag) => [h("span.tag", tag), " "]), flagTags(item)),
+    h("div.sum",
+      h("span", "Pass rate ", h("b", shownRate(item.without, item.lift_reason)), " " + index.arms[1].words.replace(" the skill", "") + ", ", h("b", shownRate(item.with, item.lift_reason)), " with"),
+      h("span", "Lift ", shownLift(item), item.lift == null ? null
+        : h("span.muted", { title: item.ci ? null : item.ci_reason }, item.ci ? ` (95% interval ${wholeInterval(...item.ci)}, ${pairs})` : ` (no interval, ${pairs})`)),
+      h("span", "Extra cost ", h("b", shownCost(item)))),
     item.reasons.map(([tone, sentence]) => h("p", { class: tone === "bad" ? "why" : "why warn" }, sentence)),
   ].flat();
 }
 
-const bytesOf = (file) => h("span", { class: "muted small nw" }, file.bytes == null ? missing() : size(file.bytes));
+const bytesOf = (file) => h("span.muted.small.nw", file.bytes == null ? missing() : size(file.bytes));
 const textBlock = (item, number, options) => {
   const entry = textAt(item, number);
-  return [textNotes(entry, "the suite"), textBox(h("div", { class: "prompt", dir: "auto", lang: "", tabindex: -1 }), entry, { tail: 0, head: 12, ...options })];
+  return [textNotes(entry, "the suite"), textBox(h("div.prompt", { ...FOREIGN, tabindex: -1 }), entry, { tail: 0, head: 12, ...options })];
 };
 
 function promptBlocks(item) {
@@ -81,10 +78,10 @@ function promptBlocks(item) {
   if (!data) return null;
   const turns = data.turns || [], files = data.files_in || [], expected = data.expected || [];
   return [
-    block("Prompt", null, turns.length ? turns.map((number, i) => [turns.length > 1 ? h("h3", { class: "small" }, `Turn ${i + 1}`) : null, textBlock(item, number)])
-      : h("p", { class: "muted" }, "The prompt is not in this page."),
-    files.length ? h("ul", { class: "files" }, files.map((file) => h("li", 0, h("code", 0, file.path), bytesOf(file)))) : null,
-    expected.length ? h("details", { class: "more" }, h("summary", 0, "What a good answer does"), expected.map((number) => textBlock(item, number))) : null)];
+    block("Prompt", null, turns.length ? turns.map((number, i) => [turns.length > 1 ? h("h3.small", `Turn ${i + 1}`) : null, textBlock(item, number)])
+      : h("p.muted", "The prompt is not in this page."),
+    files.length ? h("ul.files", files.map((file) => h("li", h("code", file.path), bytesOf(file)))) : null,
+    expected.length ? h("details.fold", h("summary", "What a good answer does"), expected.map((number) => textBlock(item, number))) : null)];
 }
 
 // ---- The runs: one cell per model and repetition
@@ -98,18 +95,19 @@ function runWords(run) {
 function runMatrix(item) {
   const repetitions = repetitionsOf(item), models = modelsOf(item), dense = repetitions.length > 12;
   const others = comparisons(item).filter(({ arm }) => arm > 1);
-  const line = (sign, words) => h("div", { class: /^[✕!]/.test(words) ? "no" : sign === "●" ? null : "muted" }, sign + " ", dense ? words.replace(/[^✕!]+/, "") : words);
+  // the words of a cell are in it, but only its signs and numbers are seen; dense cells show signs alone
+  const line = ([sign, name, words], last) => h("div", { class: /^[✕!]/.test(words) ? "no" : sign === "●" ? null : "muted" },
+    h("span", { "aria-hidden": "true" }, sign + " "), h("span.vh", name + " "), dense ? [/^[✕!]/.exec(words), h("span.vh", words)] : words, last ? null : h("span.vh", ", "));
   const cell = (model, repetition, other) => {
     const run = (arm) => runWords(summaryOf(item, arm, model, repetition)), chosen = model === chosenModel(item) && repetition === chosenRepetition(item);
-    const words = other ? [["◆", other.name, run(other.arm)]] : [["●", index.arms[0].words, run(0)], ["○", index.arms[1].words, run(1)]];
-    return button(`run ${model} ${repetition} ${other?.key || ""}`, words.map(([sign, , text]) => line(sign, text)), chosen && (!other || state.cmp === other.key),
-      () => go({ m: model, r: repetition, ...(other ? { cmp: other.key } : {}) }, true), null,
-      `${modelName(model)}, repetition ${repetition}: ` + words.map(([, name, text]) => `${name} ${text}`).join(", "));
+    const lines = other ? [["◆", other.name, run(other.arm)]] : [["●", index.arms[0].words, run(0)], ["○", index.arms[1].words, run(1)]];
+    return button(`run ${model} ${repetition} ${other?.key || ""}`, [h("span.vh", `${modelName(model)}, repetition ${repetition}: `), lines.map((one, i) => line(one, i + 1 === lines.length))],
+      chosen && (!other || state.cmp === other.key), () => go({ m: model, r: repetition, ...(other ? { cmp: other.key } : {}) }, true));
   };
-  const row = (model, other) => h("div", { class: "row" }, h("span", { class: "m mono" }, other ? other.name : modelName(model)), repetitions.map((repetition) => cell(model, repetition, other)));
+  const row = (model, other) => h("div.row", h("span.m.mono", other ? other.name : modelName(model)), repetitions.map((repetition) => cell(model, repetition, other)));
   return block("Runs", `● ${index.arms[0].words}, ○ ${index.arms[1].words}: checks passed`,
     h("div", { class: dense ? "runs dense" : "runs", role: "group", "aria-label": "Choose a model and a repetition", tabindex: dense ? 0 : null },
-      h("div", { class: "row h" }, h("span", { class: "m" }), repetitions.map((repetition) => h("span", { class: "muted" }, dense ? repetition : `Repetition ${repetition}`))),
+      h("div.row.h", h("span.m"), repetitions.map((repetition) => h("span.muted", dense ? repetition : `Repetition ${repetition}`))),
       models.map((model) => [row(model), others.map((other) => row(model, other))])));
 }
 
@@ -142,22 +140,22 @@ function sideFacts({ run, summary }) {
   const facts = [run?.elapsed_ms != null && time(run.elapsed_ms), run?.tokens != null && tokens(run.tokens) + NO_BREAK + "tok", run?.cost && money(run.cost.value, run.cost.currency)];
   const words = runWords(summary), status = summary?.[3];
   return [
-    !summary ? h("span", { class: "tag warn" }, "run is missing") : status !== "ok" ? h("span", { class: "tag warn" }, status)
-      : words === "! veto" ? h("span", { class: "no" }, "Vetoed: critical check failed")
-      : summary[4] == null ? missing(null, "not graded") : h("span", { class: "muted" }, `${summary[4]} of ${counted(summary[5], "check")}`),
-    h("span", { class: "sp" }), h("span", { class: "muted small nw" }, facts.filter(Boolean).join(" · "))];
+    !summary ? h("span.tag.warn", "run is missing") : status !== "ok" ? h("span.tag.warn", status)
+      : words === "! veto" ? h("span.no", "Vetoed: critical check failed")
+      : summary[4] == null ? missing(null, "not graded") : h("span.muted", `${summary[4]} of ${counted(summary[5], "check")}`),
+    h("span.sp"), h("span.muted.small.nw", facts.filter(Boolean).join(" · "))];
 }
 
 const fullPath = (side, path) => (side.run?.dir ? side.run.dir + "/" : "") + path;
 
 function answerBlocks(item, side) {
-  if (!side.answer) return h("div", { class: "empty" }, side.reason);
+  if (!side.answer) return h("div.empty", side.reason);
   return side.answer.map((file) => {
-    const name = side.answer.length > 1 ? h("h4", { class: "file" }, file.path) : null;
-    if (file.text == null) return [name, h("div", { class: "empty" }, `Not text: ${file.binary}, ${size(file.bytes)}.`, h("br"), h("code", 0, fullPath(side, file.path)))];
+    const name = side.answer.length > 1 ? h("h4.file", file.path) : null;
+    if (file.text == null) return [name, h("div.empty", `Not text: ${file.binary}, ${size(file.bytes)}.`, h("br"), h("code", fullPath(side, file.path)))];
     const entry = textAt(item, file.text);
-    if (!entry.bytes) return [name, h("div", { class: "empty" }, "The answer is empty (0 bytes).")];
-    const box = h("div", { class: "out " + state.show, tabindex: 0, role: "group", dir: "auto", lang: "", "aria-label": `${side.name}, ${file.path}` });
+    if (!entry.bytes) return [name, h("div.empty", "The answer is empty (0 bytes).")];
+    const box = scroller("div.out." + state.show, `${side.name}, ${file.path}`, FOREIGN);
     return [name, textNotes(entry, fullPath(side, file.path)), textBox(box, entry,
       { marks: marksOf(side.checks, file.text), chosen: state.a, show: state.show, level: name ? 5 : 4 })];
   });
@@ -165,18 +163,19 @@ function answerBlocks(item, side) {
 
 function answerColumn(item, side, classes) {
   return h("section", { class: "arm " + classes, "aria-label": side.name },
-    h("header", 0, h("h3", 0, side.name), side.absent ? h("span", { class: "tag warn" }, "not compared") : sideFacts(side)),
-    side.same ? h("div", { class: "alert cut" }, `The answer is the same in ${index.previous}.`) : null, answerBlocks(item, side));
+    h("header", h("h3", side.name), side.absent ? h("span.tag.warn", "not compared") : sideFacts(side)),
+    side.same ? h("div.alert.cut", `The answer is the same in ${index.previous}.`) : null, answerBlocks(item, side));
 }
 
 function answers(item, [left, right]) {
-  const segment = (label, options, chosen, set) => h("div", { class: "seg", role: "group", "aria-label": label },
+  const segment = (label, options, chosen, set) => h("div.seg", { role: "group", "aria-label": label },
     options.map(([key, name]) => button(`${label} ${key}`, name, key === chosen, () => go(set(key), true))));
   const section = block("Answers", `${modelName(chosenModel(item))}, repetition ${chosenRepetition(item)}`,
-    state.show === "diff" ? diffView(item, right, left) : h("div", { class: "arms" }, answerColumn(item, left, "w"), answerColumn(item, right, "o")));
-  section.querySelector("h2").after(h("div", { class: "switches" },
+    state.show === "diff" ? diffView(item, right, left) : h("div.arms", answerColumn(item, left, "w"), answerColumn(item, right, "o")));
+  const heading = section.firstChild, switches = h("div.switches",
     segment("Show answers as", [["md", "Rendered"], ["raw", "Raw"], ["diff", "Difference"]], state.show, (show) => ({ show })),
-    segment("Compare with", comparisons(item).map(({ key, short }) => [key, short]), state.cmp, (cmp) => ({ cmp }))));
+    segment("Compare with", comparisons(item).map(({ key, short }) => [key, short]), state.cmp, (cmp) => ({ cmp })));
+  section.prepend(h("div.answers", heading, switches));
   return section;
 }
 
@@ -222,8 +221,8 @@ function foldEqual(rows) {
 function diffView(item, before, after) {
   const textsOf = (side) => new Map((side.answer || []).filter((file) => file.text != null).map((file) => [file.path, file.text]));
   const old = textsOf(before), now = textsOf(after), paths = [...new Set([...now.keys(), ...old.keys()])];
-  if (!old.size || !now.size) return h("div", { class: "arm empty" }, "No difference to show: ", (now.size ? before : after).absent ? (now.size ? before : after).reason : `${(now.size ? before : after).name}: no text was saved.`);
-  return h("div", { class: "arm" }, h("header", 0, h("h3", 0, "Difference by lines"), h("span", { class: "muted small" }, `− only in: ${before.name}. + only in: ${after.name}.`)),
+  if (!old.size || !now.size) return h("div.arm.empty", "No difference to show: ", (now.size ? before : after).absent ? (now.size ? before : after).reason : `${(now.size ? before : after).name}: no text was saved.`);
+  return h("div.arm", h("header", h("h3", "Difference by lines"), h("span.muted.small", `− only in: ${before.name}. + only in: ${after.name}.`)),
     paths.map((path) => diffFile(item, path, [before, old.get(path)], [after, now.get(path)], paths.length > 1)));
 }
 
@@ -233,18 +232,18 @@ function diffFile(item, path, ...given) {
     return { view: { text: entry.text, marks: marksOf(side.checks, number), chosen: state.a }, lines: number == null ? [] : numbered(linesOf(entry)) };
   });
   const content = ({ view, lines }) => lines.map((line) => (line.gap == null ? view.text.slice(line.from, line.to) : `\n${line.gap}`));
-  const rows = diffLines(content(a), content(b)), name = given[2] ? h("h4", { class: "file" }, path) : null;
-  if (!rows) return [name, h("div", { class: "empty" }, `Too many lines differ to compare them: ${count(a.lines.length)} and ${count(b.lines.length)}.`)];
-  if (rows.every(([sign]) => sign === " ")) return [name, h("div", { class: "empty" }, "Both texts are the same.")];
+  const rows = diffLines(content(a), content(b)), name = given[2] ? h("h4.file", path) : null;
+  if (!rows) return [name, h("div.empty", `Too many lines differ to compare them: ${count(a.lines.length)} and ${count(b.lines.length)}.`)];
+  if (rows.every(([sign]) => sign === " ")) return [name, h("div.empty", "Both texts are the same.")];
   const draw = (part) => part.map(([sign, i, j]) => {
-    if (sign === "…") return h("p", { class: "gap" }, `… ${counted(i, "equal line")} …`);
+    if (sign === "…") return h("p.gap", `… ${counted(i, "equal line")} …`);
     const { view, lines } = sign === "−" ? a : b, line = lines[sign === "−" ? i : j];
     const words = sign === "−" ? "removed: " : sign === "+" ? "added: " : "";
     return h("div", { class: "ln diff" + (sign === "−" ? " old" : sign === "+" ? " new" : "") }, h("span", { "aria-hidden": "true" }, i == null ? "" : i + 1),
       h("span", { "aria-hidden": "true" }, j == null ? "" : j + 1), h("span", { "aria-hidden": "true" }, sign),
-      h("div", { dir: "auto" }, words ? h("span", { class: "vh" }, words) : null, line.gap == null ? longLine(view, line.from, line.to, (from, to) => marked(view, from, to)) : `… ${size(line.gap)} not in this page …`));
+      h("div", { dir: "auto" }, words ? h("span.vh", words) : null, line.gap == null ? longLine(view, line.from, line.to, (from, to) => marked(view, from, to)) : `… ${size(line.gap)} not in this page …`));
   });
-  return [name, limited(h("div", { class: "out raw", tabindex: 0, role: "group", lang: "", "aria-label": "Difference by lines, " + path }), foldEqual(rows), draw)];
+  return [name, limited(scroller("div.out.raw", "Difference by lines, " + path, { lang: "" }), foldEqual(rows), draw)];
 }
 
 // ---- Checks
@@ -253,21 +252,21 @@ const OUTCOMES = { undecided: "The judges disagree; no verdict", error: "the che
 
 function checks(item, data, [left, right]) {
   const all = data.checks || [];
-  if (!all.length) return block("Checks", null, h("p", { class: "muted" }, "This case has no checks."));
+  if (!all.length) return block("Checks", null, h("p.muted", "This case has no checks."));
   const outcome = (side, number) => side.checks?.[number]?.outcome;
   const differs = (number) => outcome(left, number) && outcome(right, number) && outcome(left, number) !== outcome(right, number);
   const order = [...all.keys()].sort((a, b) => (differs(b) ? 1 : 0) - (differs(a) ? 1 : 0) || a - b);
-  const head = (name) => h("th", { scope: "col", role: "columnheader" }, name);
+  const head = (name) => h("th", { scope: "col", }, name);
   return block("Checks", "the ones that differ first; choose one to mark its match in both answers",
-    h("table", { class: "as", role: "table" }, h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, head("Check"), head(left.name), head(right.name))),
-      h("tbody", { role: "rowgroup" }, order.map((number) => h("tr", { role: "row", class: state.a === number ? "chosen" : null },
+    h("table.as", h("thead", h("tr", head("Check"), head(left.name), head(right.name))),
+      h("tbody", order.map((number) => h("tr", { class: state.a === number ? "chosen" : null },
         checkName(all[number], number), checkCell(left, number), checkCell(right, number))))));
 }
 
 function checkName(check, number) {
   const [tone, words] = SEVERITIES[check.severity] || [];
-  return h("td", { role: "cell" }, button("check " + number, check.name, state.a === number, () => chooseCheck(number), "nm"),
-    h("span", { class: "ev" }, h("code", 0, check.type), words ? [" ", h("span", { class: ("tag " + tone).trim() }, words)] : null, check.note ? " " + check.note : null));
+  return h("td", button("check " + number, check.name, state.a === number, () => chooseCheck(number), "nm"),
+    h("span.ev", h("code", check.type), words ? [" ", h("span", { class: ("tag " + tone).trim() }, words)] : null, check.note ? " " + check.note : null));
 }
 
 function chooseCheck(number) {
@@ -280,11 +279,11 @@ function chooseCheck(number) {
 
 function checkCell(side, number) {
   const check = side.checks?.[number], words = check && (check.words || OUTCOMES[check.outcome]);
-  const outcome = !check ? missing(side.absent ? side.reason : null, "not graded") : check.outcome === "pass" ? h("span", { class: "ok" }, "✓ pass")
-    : check.outcome === "fail" ? h("span", { class: "no" }, "✕ fail") : h("span", { class: "muted" }, words || check.outcome);
-  return h("td", { role: "cell", "data-label": side.short + ":" }, outcome, check?.score == null ? null : h("span", { class: "muted", "data-v": check.score }, " " + fixed(check.score, 2) + " of 1"),
-    check?.evidence ? h("span", { class: "ev", dir: "auto", lang: "" }, check.evidence) : null,
-    check?.spans_more ? h("span", { class: "ev" }, `and ${counted(check.spans_more, "more match", "more matches")}`) : null,
+  const outcome = !check ? missing(side.absent ? side.reason : null, "not graded") : check.outcome === "pass" ? h("span.ok", "✓ pass")
+    : check.outcome === "fail" ? h("span.no", "✕ fail") : h("span.muted", words || check.outcome);
+  return h("td", { "data-label": side.short + ":" }, outcome, check?.score == null ? null : h("span.muted", { "data-v": check.score }, " " + fixed(check.score, 2) + " of 1"),
+    check?.evidence ? h("span.ev", FOREIGN, check.evidence) : null,
+    check?.spans_more ? h("span.ev", `and ${counted(check.spans_more, "more match", "more matches")}`) : null,
     check?.judge ? judgeVerdict(check.judge) : null);
 }
 
@@ -292,15 +291,14 @@ const REASONING_LIMIT = 600;
 
 function judgeVerdict(judge) {
   const facts = [judge.model, judge.panel, judge.verdict, judge.score != null && "score " + fixed(judge.score, 2), judge.threshold != null && "threshold " + fixed(judge.threshold, 2)];
-  const reasoning = h("span", { class: "ev", dir: "auto", lang: "" }), text = judge.reasoning || "";
-  const fill = (all) => {
-    reasoning.replaceChildren(...h("i", 0, all ? text : text.slice(0, REASONING_LIMIT), all || text.length <= REASONING_LIMIT ? null
-      : ["… ", h("button", { class: "btn sm", type: "button", click: () => fill(true) }, "Show all")]).childNodes);
+  const reasoning = h("span.ev", FOREIGN), text = judge.reasoning || "";
+  const show = (all) => {
+    replace(reasoning, all ? text : text.slice(0, REASONING_LIMIT), !all && text.length > REASONING_LIMIT ? ["… ", h("button.btn.sm", { click: () => show(true) }, "Show all")] : null);
   };
-  fill(false);
-  printable.push(() => fill(true));
-  return [h("span", { class: "ev" }, "Judge: ", h("bdi", 0, facts.filter(Boolean).join(", "))), reasoning,
-    judge.dimensions?.length ? h("table", { class: "small" }, judge.dimensions.map(([name, score]) => h("tr", 0, h("th", { scope: "row" }, name), h("td", { class: "num" }, score == null ? missing() : fixed(score, 2))))) : null];
+  show(false);
+  printable.push(() => show(true));
+  return [h("span.ev", "Judge: ", h("bdi", facts.filter(Boolean).join(", "))), reasoning,
+    judge.dimensions?.length ? h("table.small", judge.dimensions.map(([name, score]) => h("tr", h("th", { scope: "row" }, name), h("td.num", score == null ? missing() : fixed(score, 2))))) : null];
 }
 
 // ---- Trace: both arms on one time axis
@@ -316,20 +314,20 @@ function trace(sidesShown) {
   const bars = (side) => {
     let at = 0;
     return svg("svg", { width: "100%", height: 20, role: "img", "aria-label": `${side.name}: ` + [...new Set(side.run.trace.map(kindOf))].map((kind) => KINDS[kind]).join(", ") + `; ${counted(side.run.trace.length, "event")}` },
-      svg("line", { class: "ax", x1: 0, x2: "100%", y1: 10, y2: 10 }),
+      svg("line.ax", { x1: 0, x2: "100%", y1: 10, y2: 10 }),
       side.run.trace.map((event, position) => {
         at = timed ? event.at ?? at : position;
         const width = Math.max(0.6, ((timed ? event.ms || 0 : 1) / longest) * 100 - 0.3), x = Math.min(99.4, (at / longest) * 100);
         if (timed) at += event.ms || 0;
-        return svg("rect", { class: "k-" + kindOf(event), x: x.toFixed(2) + "%", width: Math.min(width, 100 - x).toFixed(2) + "%", y: 3, height: 14, rx: 2 }, svg("title", 0, `${KINDS[kindOf(event)]}: ${event.label}`));
+        return svg("rect", { class: "k-" + kindOf(event), x: x.toFixed(2) + "%", width: Math.min(width, 100 - x).toFixed(2) + "%", y: 3, height: 14, rx: 2 }, svg("title", `${KINDS[kindOf(event)]}: ${event.label}`));
       }));
   };
-  const lane = (side) => h("div", { class: "lane" }, h("span", 0, side.short), side.run?.trace?.length ? [bars(side), h("span", { class: "num" }, timed ? time(end(side.run)) : counted(side.run.trace.length, "event"))]
-    : h("span", { class: "muted" }, noTrace(side)));
-  const axis = timed ? h("div", { class: "lane axis", "aria-hidden": "true" }, h("span"), h("div", 0, [0, longest / 2, longest].map((at) => h("span", 0, at ? time(at) : "0"))), h("span")) : null;
-  return block("Trace", traced.length && !timed ? "The trace has no times; bars show order." : null, h("div", { class: "tl" }, sidesShown.map(lane), axis,
-    kinds.size ? h("div", { class: "legend" }, Object.keys(KINDS).filter((kind) => kinds.has(kind)).map((kind) => h("span", 0, kindMark(kind), KINDS[kind]))) : null,
-    h("div", { class: "calls" }, traced.map((side) => calls(side)))));
+  const lane = (side) => h("div.lane", h("span", side.short), side.run?.trace?.length ? [bars(side), h("span.num", timed ? time(end(side.run)) : counted(side.run.trace.length, "event"))]
+    : h("span.muted", noTrace(side)));
+  const axis = timed ? h("div.lane.axis", { "aria-hidden": "true" }, h("span"), h("div", [0, longest / 2, longest].map((at) => h("span", at ? time(at) : "0"))), h("span")) : null;
+  return block("Trace", traced.length && !timed ? "The trace has no times; bars show order." : null, h("div.tl", sidesShown.map(lane), axis,
+    kinds.size ? h("div.legend", Object.keys(KINDS).filter((kind) => kinds.has(kind)).map((kind) => h("span", kindMark(kind), KINDS[kind]))) : null,
+    h("div.calls", traced.map((side) => calls(side)))));
 }
 
 const noTrace = ({ run, absent, reason }) => (absent ? reason : run?.trace && !run.trace.length ? "The trace is empty." : `No trace was recorded${run?.trace_reason ? ": " + run.trace_reason.replace(/\.$/, "") : ""}.`);
@@ -338,11 +336,11 @@ const noTrace = ({ run, absent, reason }) => (absent ? reason : run?.trace && !r
 function calls({ name, run }) {
   const events = h("ul"), details = h("details", { toggle: () => {
     if (!details.open || events.firstChild) return;
-    events.append(...run.trace.map((event) => h("li", 0, kindMark(kindOf(event)), h("span", { class: "muted" }, KINDS[kindOf(event)]),
-      event.detail ? h("details", 0, h("summary", 0, h("code", 0, event.label)), h("pre", { dir: "auto", lang: "" }, event.detail)) : h("code", 0, event.label),
-      h("span", { class: "num muted" }, event.ok === false ? h("span", { class: "no" }, "failed ") : null, event.ms == null ? "" : time(event.ms)))));
-    if (run.trace_left_out) events.append(h("li", { class: "muted" }, h("span"), h("span"), `${counted(run.trace_left_out, "event")} between are not in this page.`));
-  } }, h("summary", 0, `${name}: ${counted(run.trace.length, "event")}`), events);
+    events.append(...run.trace.map((event) => h("li", kindMark(kindOf(event)), h("span.muted", KINDS[kindOf(event)]),
+      event.detail ? h("details", h("summary", h("code", event.label)), h("pre", FOREIGN, event.detail)) : h("code", event.label),
+      h("span.num.muted", event.ok === false ? h("span.no", "failed ") : null, event.ms == null ? "" : time(event.ms)))));
+    if (run.trace_left_out) events.append(h("li.muted", h("span"), h("span"), `${counted(run.trace_left_out, "event")} between are not in this page.`));
+  } }, h("summary", `${name}: ${counted(run.trace.length, "event")}`), events);
   return details;
 }
 
@@ -355,18 +353,18 @@ const UNITS = {
 function telemetry([left, right]) {
   const rows = new Map();
   for (const [side, { run }] of [left, right].entries()) for (const row of run?.telemetry || []) rows.set(row.label, Object.assign(rows.get(row.label) || [], { [side]: row }));
-  if (!rows.size) return block("Telemetry", null, h("p", { class: "muted" }, "Nothing was measured for these runs."));
-  const cell = (row) => h("td", { class: "num" }, row?.value == null ? missing(row?.reason) : h("span", { "data-v": row.value }, UNITS[row.unit][0](row.value, row.currency)));
+  if (!rows.size) return block("Telemetry", null, h("p.muted", "Nothing was measured for these runs."));
+  const cell = (row) => h("td.num", row?.value == null ? missing(row?.reason) : h("span", { "data-v": row.value }, UNITS[row.unit][0](row.value, row.currency)));
   const difference = (a, b) => {
     if (a?.value == null || b?.value == null) return missing(a?.value == null ? left.name + ": not measured" : right.name + ": not measured");
     if (a.unit === "yes_no") return a.value === b.value ? "the same" : "different";
     return a.currency === b.currency ? UNITS[a.unit][1](a.value - b.value, a.currency) : missing("different currencies", "does not apply");
   };
   const sources = (pair) => [...new Set(pair.map((row) => row?.source).filter(Boolean))].join(" / ");
-  return block("Telemetry", null, h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Telemetry" }, h("table", 0,
-    h("thead", 0, h("tr", 0, h("th", { scope: "col" }, "Measure"), [left.short, right.short, "Difference"].map((name) => h("th", { class: "num", scope: "col" }, name)))),
-    h("tbody", 0, [...rows].map(([label, pair]) => h("tr", 0, h("th", { scope: "row", class: "rh" }, label, h("span", { class: "ev" }, sources([pair[0], pair[1]]))), cell(pair[0]), cell(pair[1]),
-      h("td", { class: "num" }, difference(pair[0], pair[1]))))))));
+  return block("Telemetry", null, scroller("div.scroll", "Telemetry", null, h("table",
+    h("thead", h("tr", h("th", { scope: "col" }, "Measure"), [left.short, right.short, "Difference"].map((name) => h("th.num", { scope: "col" }, name)))),
+    h("tbody", [...rows].map(([label, pair]) => h("tr", h("th", { scope: "row", class: "rh" }, label, h("span.ev", sources([pair[0], pair[1]]))), cell(pair[0]), cell(pair[1]),
+      h("td.num", difference(pair[0], pair[1]))))))));
 }
 
 const IMAGE = /^data:image\/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=]+$/, RELATIVE = /^(?!\/)[\w.~%/-]+$/;
@@ -383,36 +381,36 @@ function csvRows(text) {
 }
 
 function fileEntry(item, run, file) {
-  const path = h("code", 0, file.path);
+  const path = h("code", file.path);
   const name = RELATIVE.test(file.href || "") ? h("a", { href: file.href }, path) : path;
-  const row = (content) => h("li", 0, h("div", 0, name, content), bytesOf(file));
+  const row = (content) => h("li", h("div", name, content), bytesOf(file));
   if (file.kind === "image" && IMAGE.test(file.data_uri || "")) {
-    const picture = h("button", { class: "picture", type: "button", "aria-pressed": "false", click: () => picture.setAttribute("aria-pressed", String(picture.classList.toggle("large"))) }, h("img", { src: file.data_uri, alt: file.path }));
+    const picture = h("button.picture", { "aria-pressed": "false", click: () => picture.setAttribute("aria-pressed", String(picture.classList.toggle("large"))) }, h("img", { src: file.data_uri, alt: file.path }));
     return row(picture);
   }
   if (file.text == null) return row();
   const entry = textAt(item, file.text), details = h("details", { toggle: () => {
     if (details.childElementCount > 1) return;
     details.append(...textNotes(entry, fullPath({ run }, file.path)), /\.csv$/i.test(file.path)
-      ? h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": file.path }, h("table", { class: "small" }, csvRows(entry.text).map((cells) => h("tr", 0, cells.slice(0, CSV_COLUMNS).map((cell) => h("td", { dir: "auto", lang: "" }, cell))))))
-      : textBox(h("div", { class: "out raw", tabindex: 0, role: "group", dir: "auto", lang: "", "aria-label": file.path }), entry, { show: "raw" }));
-  } }, h("summary", { class: "small" }, "Show"));
+      ? scroller("div.scroll", file.path, null, h("table.small", csvRows(entry.text).map((cells) => h("tr", cells.slice(0, CSV_COLUMNS).map((cell) => h("td", FOREIGN, cell))))))
+      : textBox(scroller("div.out.raw", file.path, FOREIGN), entry, { show: "raw" }));
+  } }, h("summary.small", "Show"));
   return row(details);
 }
 
 function files(item, sidesShown) {
-  const list = ({ name, run, absent, same }) => (absent || same || !run ? null : [h("h3", { class: "small" }, name), run.files?.length
-    ? h("ul", { class: "files" }, run.files.map((file) => fileEntry(item, run, file)),
-      run.files_more ? h("li", { class: "muted" }, h("span", 0, `And ${counted(run.files_more, "more file")} in `, h("code", 0, run.dir || "the folder of the run"))) : null)
-    : h("p", { class: "muted" }, "No files were saved.")]);
+  const list = ({ name, run, absent, same }) => (absent || same || !run ? null : [h("h3.small", name), run.files?.length
+    ? h("ul.files", run.files.map((file) => fileEntry(item, run, file)),
+      run.files_more ? h("li.muted", h("span", `And ${counted(run.files_more, "more file")} in `, h("code", run.dir || "the folder of the run"))) : null)
+    : h("p.muted", "No files were saved.")]);
   return block("Files", null, sidesShown.map(list));
 }
 
 function runBlocks(item, data) {
   if (!data) {
-    return [runMatrix(item), h("p", { class: "why warn" }, index.runs_given ? `The data of this case cannot be read (part ${item.chunk + 1}). Render the page again.`
+    return [runMatrix(item), h("p.why.warn", index.runs_given ? `The data of this case cannot be read (part ${item.chunk + 1}). Render the page again.`
       : "Answers are not in this page. Render it again with --runs."), feedbackBlock(item, data)];
   }
   const both = sides(item, data);
-  return [runMatrix(item), answers(item, both), checks(item, data, both), trace(both), h("div", { class: "split" }, telemetry(both), files(item, both)), feedbackBlock(item, data)];
+  return [runMatrix(item), answers(item, both), checks(item, data, both), trace(both), h("div.split", telemetry(both), files(item, both)), feedbackBlock(item, data)];
 }

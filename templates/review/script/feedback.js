@@ -81,7 +81,7 @@ function saveNow(leaving) {
 function feedbackStatus(key) {
   const item = caseOf(state.id), entry = entries.get(key), waits = unsaved.get(key);
   if (!forms.status || !item || keyOf(atOf(item)) !== key) return;
-  const say = (...content) => forms.status.replaceChildren(...h("i", 0, content).childNodes);
+  const say = (...content) => replace(forms.status, content);
   if (waits?.failed) say(`Not saved: ${waits.state.replace(/\.$/, "")}. Your text is kept here. `, button("retry", "Try again", null, () => post(key), "btn sm"));
   else if (waits) say(waits.state);
   else if (!entry || !(entry.verdict || entry.note)) say("");
@@ -100,16 +100,16 @@ function feedbackBlock(item, data) {
   const arms = index.arms.map((arm, number) => [String(number), arm.words]);
   const note = h("textarea", { id: "note", dir: "auto", "data-key": "note", placeholder: "What is right or wrong about it? One problem per line helps the next iteration.", input: () => changeEntry(item, { note: note.value.trim() ? note.value : "" }) });
   note.value = entry.note || "";
-  const radios = VERDICTS.map(([verdict, name], number) => h("label", 0, h("input", { type: "radio", name: "verdict", value: verdict, "data-key": "verdict " + verdict, checked: entry.verdict === verdict,
+  const radios = VERDICTS.map(([verdict, name], number) => h("label", h("input", { type: "radio", name: "verdict", value: verdict, "data-key": "verdict " + verdict, checked: entry.verdict === verdict,
     change: () => changeEntry(item, { verdict }) }), name, " ", h("kbd", { "aria-hidden": "true" }, number + 1)));
   const clear = index.served ? null : button("clear", "Clear", null, () => { changeEntry(item, { verdict: "", note: "" }); redraw(); }, "btn sm");
-  forms.status = h("span", { class: "muted small", role: "status" });
-  const section = block("Your verdict", null, h("form", { class: "fb", submit: (event) => event.preventDefault() },
-    h("div", { class: "row" }, h("span", { class: "muted" }, "The answer"), choice("arm", arms, String(forms.arm), (value) => { forms.arm = Number(value); }, "Which answer"), h("span", { class: "muted" }, "about"),
+  forms.status = h("span.muted.small", { role: "status" });
+  const section = block("Your verdict", null, h("form.fb", { submit: (event) => event.preventDefault() },
+    h("div.row", h("span.muted", "The answer"), choice("arm", arms, String(forms.arm), (value) => { forms.arm = Number(value); }, "Which answer"), h("span.muted", "about"),
       choice("about", [["", "whole answer"], ...(data?.checks || []).map((check) => [check.name, check.name])], forms.about, (value) => { forms.about = value; }, "About")),
-    h("fieldset", 0, h("legend", 0, `The answer ${index.arms[forms.arm].words} is`), radios),
-    h("label", { class: "small", for: "note" }, "Note"), note,
-    h("div", { class: "row" }, button("download", "Download feedback.json", null, download, "btn sm"), clear, forms.status)));
+    h("fieldset", h("legend", `The answer ${index.arms[forms.arm].words} is`), radios),
+    h("label.small", { for: "note" }, "Note"), note,
+    h("div.row", button("download", "Download feedback.json", null, download, "btn sm"), clear, forms.status)));
   section.classList.add("feedback");
   shown.feedback = section;
   feedbackStatus(keyOf(at));

@@ -21,41 +21,41 @@ function liftGraphic(item) {
   const at = (value) => (value + 1) * 50 + "%";
   const words = `Lift ${wholePoints(item.lift)}, ` + (item.ci ? `95% interval ${wholeInterval(...item.ci)}` : "no interval");
   return svg("svg", { width: "100%", height: 22, role: "img", "aria-label": words },
-    item.ci ? null : svg("title", 0, "no interval" + (item.ci_reason ? ": " + item.ci_reason : "")),
-    svg("line", { class: "ax", x1: 0, x2: "100%", y1: 11, y2: 11 }), svg("line", { class: "zero", x1: "50%", x2: "50%", y1: 0, y2: 22 }),
+    item.ci ? null : svg("title", "no interval" + (item.ci_reason ? ": " + item.ci_reason : "")),
+    svg("line.ax", { x1: 0, x2: "100%", y1: 11, y2: 11 }), svg("line.zero", { x1: "50%", x2: "50%", y1: 0, y2: 22 }),
     svg("g", { class: item.lift > 0 ? "tone-up" : item.lift < 0 ? "tone-down" : "tone-flat" },
-      item.ci && svg("line", { class: "ci", x1: at(item.ci[0]), x2: at(item.ci[1]), y1: 11, y2: 11 }),
-      svg("circle", { class: "pt", cx: at(item.lift), cy: 11, r: 4.5 })));
+      item.ci && svg("line.ci", { x1: at(item.ci[0]), x2: at(item.ci[1]), y1: 11, y2: 11 }),
+      svg("circle.pt", { cx: at(item.lift), cy: 11, r: 4.5 })));
 }
 
 function listRow(item, position) {
-  const cell = (name, ...content) => h("td", { role: "cell", class: name }, content);
-  return h("tr", { role: "row", "aria-rowindex": list.virtual ? position + 1 : null, "data-position": position },
-    cell(null, h("a", { href: addressOf({ view: "case", id: item.id, ...NO_CHOICE }), "data-key": "case " + item.id }, glyphMark(item), " ", h("bdi", 0, item.id)),
-      h("span", { class: "ttl" }, h("bdi", 0, item.title), isReviewed(item.id) ? (item.title ? " · " : "") + "reviewed" : "")),
+  const cell = (name, ...content) => h("td", { class: name }, content);
+  return h("tr", { "aria-rowindex": list.virtual ? position + 1 : null, "data-position": position },
+    cell(null, h("a", { href: addressOf({ view: "case", id: item.id, ...NO_CHOICE }), "data-key": "case " + item.id }, glyphMark(item), " ", h("bdi", item.id)),
+      h("span.ttl", h("bdi", item.title), isReviewed(item.id) ? (item.title ? " · " : "") + "reviewed" : "")),
     cell("num opt", shownRate(item.without, item.lift_reason)), cell("num opt", shownRate(item.with, item.lift_reason)),
     cell("num", shownLift(item)), cell("plot", liftGraphic(item)), cell("num opt", shownCost(item)), cell("fl", flagTags(item)));
 }
 
 function sortHeader(sort, name, classes) {
   const chosen = state.s === sort;
-  return h("th", { scope: "col", role: "columnheader", class: classes, "aria-sort": chosen ? (state.d > 0 ? "ascending" : "descending") : null },
-    h("button", { type: "button", "data-key": "sort " + sort, click: () => go(chosen ? { d: -state.d } : { s: sort, d: 1 }, true) },
+  return h("th", { scope: "col", class: classes, "aria-sort": chosen ? (state.d > 0 ? "ascending" : "descending") : null },
+    h("button", { "data-key": "sort " + sort, click: () => go(chosen ? { d: -state.d } : { s: sort, d: 1 }, true) },
       name, chosen ? h("span", { "aria-hidden": "true" }, state.d > 0 ? " ↑" : " ↓") : null));
 }
 
 function listHead() {
-  return h("tr", { role: "row" }, sortHeader("id", "Case"), sortHeader("without", shortArm(1), "num opt"), sortHeader("with", shortArm(0), "num opt"),
+  return h("tr", sortHeader("id", "Case"), sortHeader("without", shortArm(1), "num opt"), sortHeader("with", shortArm(0), "num opt"),
     sortHeader("lift", "Lift", "num"),
-    h("th", { scope: "col", role: "columnheader", class: "plot opt" }, h("span", { class: "vh" }, "Interval"),
+    h("th", { scope: "col", class: "plot opt" }, h("span.vh", "Interval"),
       svg("svg", { width: "100%", height: 14, "aria-hidden": "true" }, svg("text", { x: 0, y: 12 }, MINUS + "100"),
         svg("text", { x: "50%", y: 12, "text-anchor": "middle" }, "0"), svg("text", { x: "100%", y: 12, "text-anchor": "end" }, "+100 pp"))),
     sortHeader("cost", "Extra cost", "num opt"), sortHeader("eyes", "Flags"));
 }
 
 function filterChip([filter, [name, holds]]) {
-  return h("button", { class: "chip", type: "button", "data-key": "filter " + filter, "aria-pressed": String(state.f === filter),
-    click: () => go({ f: state.f === filter ? "all" : filter }, true) }, name, " ", h("span", { class: "n" }, count(cases.filter(holds).length)));
+  return h("button.chip", { "data-key": "filter " + filter, "aria-pressed": String(state.f === filter),
+    click: () => go({ f: state.f === filter ? "all" : filter }, true) }, name, " ", h("span.n", count(cases.filter(holds).length)));
 }
 
 function buildList() {
@@ -63,11 +63,11 @@ function buildList() {
     "aria-label": "Search cases; text:word looks into prompts and answers",
     input: () => { state.q = list.search.value; history.replaceState(history.state, "", addressOf({})); list.cursor = -1; fillRows(); } });
   list.chips = h("div", { role: "group", "aria-label": "Filter", class: "bar f" });
-  list.head = h("thead", { role: "rowgroup" });
-  list.body = h("tbody", { role: "rowgroup", click: openRow });
-  list.table = h("table", { class: "list", role: "table", "aria-label": "Cases" }, list.head, list.body);
-  list.status = h("p", { class: "small muted status", role: "status" });
-  byId("cases").replaceChildren(h("h1", { class: "vh", tabindex: -1 }, "Cases"), h("div", { class: "bar" }, list.search, list.chips), list.status, list.table);
+  list.head = h("thead");
+  list.body = h("tbody", { click: openRow });
+  list.table = h("table.list", { "aria-label": "Cases" }, list.head, list.body);
+  list.status = h("p.small.muted.status", { role: "status" });
+  byId("cases").replaceChildren(h("h1.vh", { tabindex: -1 }, "Cases"), h("div.bar", list.search, list.chips), list.status, list.table);
   list.built = true;
 }
 
@@ -96,14 +96,14 @@ function fillRows() {
   else list.table.removeAttribute("aria-rowcount");
   list.first = -1;
   if (list.virtual) return drawWindow(), listStatus();
-  list.body.replaceChildren(...(list.items.length ? list.items.map(listRow) : [h("tr", { role: "row" }, h("td", { role: "cell", colspan: COLUMNS }, emptyList()))]));
+  list.body.replaceChildren(...(list.items.length ? list.items.map(listRow) : [h("tr", h("td", { colspan: COLUMNS }, emptyList()))]));
   return listStatus();
 }
 
 function emptyList() {
-  if (!cases.length) return h("div", { class: "empty" }, h("p", 0, "This report has no cases."), index.filters ? h("p", 0, index.filters) : null);
-  return h("div", { class: "empty" }, h("p", 0, state.q ? ["No case matches “", h("bdi", 0, state.q), "”."] : "No case matches this filter."),
-    h("button", { class: "btn sm", type: "button", click: () => { go({ q: "", f: "all" }, true); list.search.focus(); } }, "Clear search and filter"));
+  if (!cases.length) return h("div.empty", h("p", "This report has no cases."), index.filters ? h("p", index.filters) : null);
+  return h("div.empty", h("p", state.q ? ["No case matches “", h("bdi", state.q), "”."] : "No case matches this filter."),
+    h("button.btn.sm", { click: () => { go({ q: "", f: "all" }, true); list.search.focus(); } }, "Clear search and filter"));
 }
 
 function listStatus() {
@@ -120,7 +120,7 @@ function drawWindow() {
   if (first === list.first && last === list.last) return;
   Object.assign(list, { first, last });
   const space = (rows) => {
-    const cell = h("td", { colspan: COLUMNS, role: "cell" }), row = h("tr", { class: "space", "aria-hidden": "true" }, cell);
+    const cell = h("td", { colspan: COLUMNS, }), row = h("tr.space", { "aria-hidden": "true" }, cell);
     cell.style.height = rows * list.rowHeight + "px";
     return row;
   };

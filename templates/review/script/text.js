@@ -45,22 +45,50 @@ function visible(text) {
 }
 
 // Every element of the page is built here, from text: the policy of the page forbids markup from strings.
-function build(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes || {})) {
+// `h("span.muted", { title }, "text", child, [more])`: the attributes may be left out, a function is a listener.
+// Tables name their roles, since the narrow layout takes them out of the table layout.
+const ROLES = { table: "table", thead: "rowgroup", tbody: "rowgroup", tr: "row", td: "cell", th: "columnheader" };
+
+function h(selector, ...content) {
+  const [tag, ...classes] = selector.split("."), element = document.createElement(tag);
+  if (classes.length) element.className = classes.join(" ");
+  if (tag === "button") element.type = "button";
+  if (ROLES[tag]) element.setAttribute("role", ROLES[tag]);
+  return fill(element, content);
+}
+
+function svg(selector, ...content) {
+  const [tag, name] = selector.split("."), element = document.createElementNS(SVG, tag);
+  if (name) element.setAttribute("class", name);
+  return fill(element, content);
+}
+
+function fill(element, content) {
+  const attributes = content[0]?.constructor === Object ? content.shift() : {};
+  for (const [name, value] of Object.entries(attributes)) {
     if (value == null || value === false) continue;
     if (typeof value === "function") element.addEventListener(name, value);
     else element.setAttribute(name, value === true ? "" : plain(value));
   }
-  for (const child of children.flat(9)) {
+  if (attributes.scope === "row") element.setAttribute("role", "rowheader");
+  for (const child of content.flat(9)) {
     if (child == null || child === false) continue;
     if (child instanceof Node) element.append(child);
     else element.append(...visible(String(child).replace(/\r\n/g, "\n")));
   }
   return element;
 }
-const h = (name, attributes, ...children) => build(document.createElement(name), attributes, children);
-const svg = (name, attributes, ...children) => build(document.createElementNS(SVG, name), attributes, children);
-const missing = (reason, words = NOT_MEASURED) => h("span", { class: "muted", title: reason }, words);
+
+// Puts other content into an element, with the same rules as `h`.
+function replace(element, ...content) {
+  element.replaceChildren();
+  return fill(element, content);
+}
+// Text in a language that nobody declared.
+const FOREIGN = { dir: "auto", lang: "" };
+// What scrolls by itself can be reached with the keyboard.
+const scroller = (selector, label, more, ...content) => h(selector, { tabindex: 0, role: "group", "aria-label": label, ...more }, content);
+const missing = (reason, words = NOT_MEASURED) => h("span.muted", { title: reason }, words);
 
 // ---- Lines, marks
 const LINE_LIMIT = 4000, HEAD_LINES = 300, TAIL_LINES = 100;
@@ -86,7 +114,7 @@ function linesOf({ text, cuts = [] }) {
   return lines;
 }
 
-const gapNote = (bytes) => h("p", { class: "gap" }, `… ${size(bytes)} not in this page …`);
+const gapNote = (bytes) => h("p.gap", `… ${size(bytes)} not in this page …`);
 
 // Characters [from, to) with the marks of the checks. Marks may overlap, so the text is split at every end of one.
 function marked(view, from, to) {
@@ -111,7 +139,7 @@ function marked(view, from, to) {
 function longLine(view, from, to, draw) {
   const rest = from + LINE_LIMIT;
   if (to <= rest || view.marks.some((mark) => mark.check === view.chosen && mark.from < to && mark.to > rest)) return draw(from, to);
-  const more = h("button", { class: "btn sm", type: "button", click: () => more.replaceWith(...h("i", 0, draw(rest, to)).childNodes) },
+  const more = h("button.btn.sm", { click: () => more.replaceWith(...h("i", draw(rest, to)).childNodes) },
     "Show the rest of the line");
   printable.push(() => more.click());
   return [draw(from, rest), more];
@@ -119,7 +147,7 @@ function longLine(view, from, to, draw) {
 
 // ---- Raw view, and JSON with line breaks
 function rawLine(number, ...content) {
-  return h("div", { class: "ln" }, h("span", { "aria-hidden": "true" }, number), h("div", { dir: "auto" }, content));
+  return h("div.ln", h("span", { "aria-hidden": "true" }, number), h("div", { dir: "auto" }, content));
 }
 
 function rawView(view, lines) {
@@ -166,11 +194,11 @@ function inlinePiece(view, from, to) {
   for (const found of text.matchAll(INLINE)) {
     const [whole, ticks, code, bold, image, label, target] = found, at = found.index;
     if (at > done) nodes.push(part(done, at - done));
-    if (ticks) nodes.push(h("code", 0, part(at + ticks.length, code.length)));
-    else if (bold) nodes.push(h("b", 0, inlinePiece(view, from + at + 2, from + at + 2 + bold.length)));
+    if (ticks) nodes.push(h("code", part(at + ticks.length, code.length)));
+    else if (bold) nodes.push(h("b", inlinePiece(view, from + at + 2, from + at + 2 + bold.length)));
     else {
       const start = at + image.length + 1, link = part(start + label.length + 2, target.length);
-      nodes.push(image ? ["[image: ", part(start, label.length), "] "] : [part(start, label.length), " "], h("span", { class: "muted" }, "(", link, ")"));
+      nodes.push(image ? ["[image: ", part(start, label.length), "] "] : [part(start, label.length), " "], h("span.muted", "(", link, ")"));
     }
     done = at + whole.length;
   }
@@ -204,7 +232,7 @@ function markdownView(view, lines, level) {
       const fence = FENCE.exec(text)[1], code = h("pre", { dir: "auto" });
       for (i++; i < lines.length && !textOf(i)?.trim().startsWith(fence); i++) {
         if (textOf(i) == null) code.append(gapNote(lines[i].gap));
-        else code.append(...h("i", 0, longLine(view, lines[i].from, lines[i].to, (from, to) => marked(view, from, to)), "\n").childNodes);
+        else fill(code, [longLine(view, lines[i].from, lines[i].to, (from, to) => marked(view, from, to)), "\n"]);
       }
       blocks.push(code);
     } else if (HEADING.test(text)) {
@@ -216,18 +244,18 @@ function markdownView(view, lines, level) {
       const body = h("table", { dir: "auto" }, tableRow(view, line, "th"));
       for (i += 2; textOf(i)?.includes("|"); i++) body.append(tableRow(view, lines[i], "td"));
       i--;
-      blocks.push(h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Table" }, body));
+      blocks.push(scroller("div.scroll", "Table", null, body));
     } else if (LIST_ITEM.test(text)) {
       const [whole, space, sign] = LIST_ITEM.exec(text), depth = Math.min(3, Math.floor(space.length / 2)), ordered = /\d/.test(sign);
       const item = h("li", { dir: "auto" }, inline(view, line.from + whole.length, line.to));
-      while (/^\s/.test(textOf(i + 1) || "") && isText(i + 1)) item.append(...h("i", 0, "\n", inline(view, lines[++i].from, lines[i].to)).childNodes);
+      while (/^\s/.test(textOf(i + 1) || "") && isText(i + 1)) fill(item, ["\n", inline(view, lines[++i].from, lines[i].to)]);
       const last = blocks.at(-1), same = last?.dataset.list === `${ordered}${depth}`;
       const list = same ? last : h(ordered ? "ol" : "ul", { class: "d" + depth, "data-list": `${ordered}${depth}`, start: ordered ? parseInt(sign, 10) : null });
       list.append(item);
       if (!same) blocks.push(list);
     } else {
       const paragraph = h("p", { dir: "auto" }, inline(view, line.from, line.to));
-      while (isText(i + 1)) paragraph.append(...h("i", 0, "\n", inline(view, lines[++i].from, lines[i].to)).childNodes);
+      while (isText(i + 1)) fill(paragraph, ["\n", inline(view, lines[++i].from, lines[i].to)]);
       blocks.push(paragraph);
     }
   }
@@ -239,15 +267,15 @@ function markdownView(view, lines, level) {
 let printable = [];
 
 function limited(box, lines, draw, { head = HEAD_LINES, tail = TAIL_LINES, open = false } = {}) {
-  const fill = (all) => {
-    if (all || lines.length <= head + tail) return box.replaceChildren(...h("i", 0, draw(lines)).childNodes);
+  const show = (all) => {
+    if (all || lines.length <= head + tail) return replace(box, draw(lines));
     const gaps = lines.slice(head, lines.length - tail).filter((line) => line.gap != null).map((line) => gapNote(line.gap));
-    const more = h("p", { class: "more" }, h("button", { class: "btn sm", type: "button", click: () => { fill(true); box.focus({ preventScroll: true }); } },
+    const more = h("p.more", h("button.btn.sm", { click: () => { show(true); box.focus({ preventScroll: true }); } },
       `Show all ${count(lines.length)} lines`));
-    return box.replaceChildren(...h("i", 0, draw(lines.slice(0, head)), gaps, more, tail ? draw(lines.slice(-tail)) : null).childNodes);
+    return replace(box, draw(lines.slice(0, head)), gaps, more, tail ? draw(lines.slice(-tail)) : null);
   };
-  fill(open);
-  printable.push(() => fill(true));
+  show(open);
+  printable.push(() => show(true));
   return box;
 }
 
@@ -273,14 +301,14 @@ function textBox(box, entry, { marks = [], chosen = null, show, level = 4, head,
 // The notes over a text: cut, not UTF-8, hidden characters.
 function textNotes(entry, path) {
   const notes = [], cut = (entry.cuts || []).reduce((sum, [, bytes]) => sum + bytes, 0);
-  if (cut) notes.push(h("div", { class: "alert cut" }, `Truncated: ${size(entry.bytes - cut)} of ${size(entry.bytes)} are in this page. Full file: `, h("code", 0, path)));
+  if (cut) notes.push(h("div.alert.cut", `Truncated: ${size(entry.bytes - cut)} of ${size(entry.bytes)} are in this page. Full file: `, h("code", path)));
   if (entry.replaced) {
-    notes.push(h("div", { class: "alert cut" },
+    notes.push(h("div.alert.cut",
       entry.replaced === 1 ? "1 byte was not UTF-8; it shows as \ufffd." : `${count(entry.replaced)} bytes were not UTF-8; they show as \ufffd.`));
   }
   const hidden = countHidden(entry.text);
   if (hidden) {
-    notes.push(h("div", { class: "alert" }, hidden === 1
+    notes.push(h("div.alert", hidden === 1
       ? "Holds 1 hidden or direction-changing character. It is shown as a label and never executed."
       : `Holds ${count(hidden)} hidden or direction-changing characters. They are shown as labels and never executed.`));
   }
