@@ -184,7 +184,7 @@ function demo() {
     const ci = lift === 0 && (without === 1 || without === 0) ? null : [Math.max(-1, lift - 0.3), Math.min(1, lift + 0.3)];
     cases.push({ id, title, split: position % 4 ? "train" : "test", tags: position % 5 ? [] : ["regression"], domain, difficulty, intent: null, flags: flagsOf(id, lift, without, unstable), queue: QUEUE[id] ?? null,
       without, with: without + lift, lift, ci, ...(ci ? {} : { ci_reason: "every repetition gave the same result" }), pairs: QUEUE[id] === 4 ? 5 : 6, blocked: QUEUE[id] === 4 ? 1 : 0, unstable,
-      cost: id === "ja-shift-jis" ? null : { delta: 0.004 + position / 2000, currency: "USD", n: 6 }, ...(id === "ja-shift-jis" ? { cost_reason: "No run without the skill recorded its cost; not_reported" } : {}),
+      cost: id === "ja-shift-jis" ? null : { delta: (4 + position) / 1000, currency: "USD", n: 6 }, ...(id === "ja-shift-jis" ? { cost_reason: "No run without the skill recorded its cost; not_reported" } : {}),
       reasons: reasonsOf(id, lift), runs, chunk: chunkNumber });
   });
   return pageOf({ models: MODELS, arms: [WITH, WITHOUT, ablation], previous: "iteration-3", cases, chunks, subtitle: "iteration-4 · 24 cases · 2 models · 3 repetitions",

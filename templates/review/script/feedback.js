@@ -92,7 +92,7 @@ function feedbackStatus(key) {
 const VERDICTS = [["pass", "right"], ["fail", "wrong"], ["unsure", "hard to say"]];
 
 function feedbackBlock(item, data) {
-  const at = atOf(item), entry = entries.get(keyOf(at)) || {}, redraw = () => keepFocus(shown.feedback, () => shown.feedback.replaceChildren(...feedbackBlock(item, data).childNodes));
+  const at = atOf(item), entry = entries.get(keyOf(at)) || {}, redraw = () => keepFocus(shown.runs, () => section.replaceWith(feedbackBlock(item, data)));
   const choice = (key, options, chosen, set, label) => {
     const select = h("select", { "data-key": key, "aria-label": label, change: () => { set(select.value); redraw(); } }, options.map(([value, name]) => h("option", { value, selected: value === chosen }, name)));
     return select;
@@ -111,7 +111,6 @@ function feedbackBlock(item, data) {
     h("label.small", { for: "note" }, "Note"), note,
     h("div.row", button("download", "Download feedback.json", null, download, "btn sm"), clear, forms.status)));
   section.classList.add("feedback");
-  shown.feedback = section;
   feedbackStatus(keyOf(at));
   return section;
 }

@@ -89,7 +89,7 @@ function renderList() {
 
 function fillRows() {
   list.items = shownCases();
-  list.virtual = list.items.length > VIRTUAL_FROM;
+  list.virtual = cases.length > VIRTUAL_FROM && list.items.length > 0;
   list.cursor = Math.min(list.cursor, list.items.length - 1);
   list.table.classList.toggle("virtual", list.virtual);
   if (list.virtual) list.table.setAttribute("aria-rowcount", list.items.length);

@@ -213,7 +213,8 @@ function tableRow(view, line, cell) {
   let from = start;
   for (let at = start; at <= end; at++) {
     if (at < end && (text[at] !== "|" || text[at - 1] === "\\")) continue;
-    row.append(h(cell, { dir: "auto" }, inline(view, line.from + from, line.from + at)));
+    const space = text.slice(from, at), left = from + space.length - space.trimStart().length;
+    row.append(h(cell, { dir: "auto" }, inline(view, line.from + left, line.from + left + space.trim().length)));
     from = at + 1;
   }
   return row;
