@@ -50,7 +50,7 @@ function renderRail() {
 
 function caseHead(item, items, at) {
   const step = (other, key, name) => h("a.btn.sm", { "data-key": key, href: other ? caseLink(other) : null, "aria-disabled": other ? null : "true", role: other ? null : "link" }, name);
-  const place = at < 0 ? "not in the current filter" : `${at + 1} of ${items.length}` + (state.f === "all" ? "" : " · " + FILTERS[state.f][0].toLowerCase());
+  const place = at < 0 ? "not in the current filter" : `${count(at + 1)} of ${count(items.length)}` + (state.f === "all" ? "" : " · " + FILTERS[state.f][0].toLowerCase());
   const tags = [item.domain, item.difficulty, item.split, ...(item.tags || [])].filter(Boolean);
   const pairs = counted(item.pairs, "pair");
   return [
