@@ -91,9 +91,7 @@ impl Costs {
 
     fn mean(self) -> Result<ExtraCost, ComparisonReason> {
         match (rational::mean(&self.differences), self.currencies.as_slice()) {
-            (Some(mean), [currency]) => {
-                Ok(ExtraCost { mean, currency: *currency, measured: self.differences.len() })
-            }
+            (Some(mean), [currency]) => Ok(ExtraCost { mean, currency: *currency, measured: self.differences.len() }),
             (Some(_), _) => Err(ComparisonReason::MixedCurrencyPairs),
             (None, _) => Err(self.reason.unwrap_or(ComparisonReason::MissingLeft)),
         }

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::output::{emit, fail, usage, warn_line};
 use crate::pipeline::{ReviewRequest, review_page};
 use crate::report::numbers::counted;
-use crate::report::review::{FeedbackShape, Page, ReviewOptions};
 use crate::report::quantities;
+use crate::report::review::{FeedbackShape, Page, ReviewOptions};
 use crate::runs::{Limits, read_named};
 use crate::suite::{LoadOptions, Suite, load};
 

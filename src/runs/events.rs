@@ -369,7 +369,9 @@ pub(super) fn times(bytes: &[u8]) -> Vec<EventTime> {
     let items = root.get("events").unwrap_or(root).items().into_iter().flatten().filter(|item| item.is_object());
     let shown = items.filter(|item| Event::read(*item, false).kind != EventKind::Event);
     let number = |item: Option<Item<'_, '_>>| {
-        item.and_then(Item::as_number).map(|number| number.as_f64()).filter(|number| number.is_finite() && *number >= 0.0)
+        item.and_then(Item::as_number)
+            .map(|number| number.as_f64())
+            .filter(|number| number.is_finite() && *number >= 0.0)
     };
     shown
         .map(|item| {

@@ -224,10 +224,7 @@ mod tests {
         assert_eq!(files, [("output.md", 7), ("outputs/deep/x.csv", 4)]);
         fs::write(run.join("output.md"), b"PK\x03\x04\x00\x00").unwrap();
         let contents = runs(folder.path()).read("c/with_skill/run-1", 0).unwrap();
-        assert_eq!(
-            contents.answers[0].content,
-            AnswerContent::Binary { bytes: 6, media_type: "application/zip" }
-        );
+        assert_eq!(contents.answers[0].content, AnswerContent::Binary { bytes: 6, media_type: "application/zip" });
     }
 
     #[test]

@@ -122,13 +122,22 @@ mod tests {
     fn case(whole: usize, is_queued: bool) -> CaseSize {
         // an answer of `whole` KiB: cut to each step
         let by_answer = STEPS_KIB.map(|step| step.min(whole) << 10);
-        CaseSize { by_answer, longer: STEPS_KIB.map(|step| usize::from(whole > step)), details: 512, images: 0, is_queued }
+        CaseSize {
+            by_answer,
+            longer: STEPS_KIB.map(|step| usize::from(whole > step)),
+            details: 512,
+            images: 0,
+            is_queued,
+        }
     }
 
     #[test]
     fn answers_outside_of_the_queue_are_cut_first() {
         let cases = [case(64, true), case(64, false)];
-        let sizes = |room: usize| plan(&cases, 64, true, room << 10).map(|plan| (plan.others.answer_bytes >> 10, plan.queued.answer_bytes >> 10, plan.queued.details));
+        let sizes = |room: usize| {
+            plan(&cases, 64, true, room << 10)
+                .map(|plan| (plan.others.answer_bytes >> 10, plan.queued.answer_bytes >> 10, plan.queued.details))
+        };
         assert_eq!(sizes(128), Ok((64, 64, true)));
         assert_eq!(sizes(127), Ok((32, 64, true)));
         assert_eq!(sizes(66), Ok((2, 64, true)));

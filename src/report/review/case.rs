@@ -5,7 +5,7 @@ use std::io;
 
 use serde::Serialize;
 
-use super::budget::{CaseSize, Caps, answer_sizes};
+use super::budget::{Caps, CaseSize, answer_sizes};
 use super::cases::{CaseOfPage, RunsByKey};
 use super::island::island;
 use super::run::{CheckKey, Extras, Previous, RunJson, RunView, TEXT_FILE_BYTES, answer_and_checks, keyed, status};
@@ -112,7 +112,13 @@ impl<'a> CaseSource<'a> {
     ///
     /// # Errors
     /// Never in practice: the bytes go to memory.
-    pub(super) fn size<'c>(&'a self, id: &'c str, case: &'c CaseOfPage<'c>, most: &Most, is_queued: bool) -> io::Result<CaseSize>
+    pub(super) fn size<'c>(
+        &'a self,
+        id: &'c str,
+        case: &'c CaseOfPage<'c>,
+        most: &Most,
+        is_queued: bool,
+    ) -> io::Result<CaseSize>
     where
         'c: 'a,
     {

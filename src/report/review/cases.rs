@@ -78,7 +78,8 @@ pub(super) struct RunsByKey<'a>(HashMap<(&'a str, Option<&'a str>, &'a str, u32)
 
 impl<'a> RunsByKey<'a> {
     pub(super) fn of(saved: &'a SavedBenchmark) -> Self {
-        let key = |row: &'a SavedRow| (row.case.id.as_str(), row.model.as_deref(), row.variant.as_str(), row.repetition);
+        let key =
+            |row: &'a SavedRow| (row.case.id.as_str(), row.model.as_deref(), row.variant.as_str(), row.repetition);
         Self(saved.rows.iter().map(|row| (key(row), row)).collect())
     }
 

@@ -116,13 +116,15 @@ fn flag(flag: &Flag, all: &[&Flag], is_worse: bool) -> Option<(String, String, T
         Flag::Saturated => ("Passes in both arms", Tone::Plain),
         Flag::Forgettable => ("Passes, but scores low", Tone::Plain),
         Flag::Floor => ("Fails in both arms", Tone::Plain),
-        Flag::NoLift if settled() => return None,
+        Flag::NoLift if settled() || is_worse => return None,
         Flag::NoLift => ("No lift", Tone::Plain),
-        Flag::WithSkillFailure if is_worse => return None,
+        Flag::WithSkillFailure if settled() || is_worse => return None,
         Flag::WithSkillFailure => ("Fails with the skill", Tone::Plain),
         Flag::Flaky { variant } if variant == WITH_SKILL => ("Unstable with the skill", Tone::Plain),
         Flag::Flaky { .. } => ("Unstable without", Tone::Plain),
-        Flag::CriticalFailure { variant, .. } if variant == WITH_SKILL => ("Critical failure with the skill", Tone::Bad),
+        Flag::CriticalFailure { variant, .. } if variant == WITH_SKILL => {
+            ("Critical failure with the skill", Tone::Bad)
+        }
         Flag::CriticalFailure { .. } => ("Critical failure without", Tone::Plain),
         Flag::BelowReferenceFloor { .. } => ("Below reference score", Tone::Warn),
     };
@@ -222,7 +224,9 @@ fn case(facts: &Facts<'_>, contrast: &CaseContrast, flags: &[&Flag], queued: &[R
         }),
         cost_reason: cost.and_then(|cost| cost.as_ref().err()).map(|reason| reason.code().replace('_', " ")),
         reasons: reason_boxes(facts, contrast, queued, delta.as_ref(), is_new_failure),
-        runs: page.map(|page| page.runs.iter().map(|run| run_cell(run.arm, run.model, run.row)).collect()).unwrap_or_default(),
+        runs: page
+            .map(|page| page.runs.iter().map(|run| run_cell(run.arm, run.model, run.row)).collect())
+            .unwrap_or_default(),
         chunk: 0,
     }
 }
@@ -273,8 +277,11 @@ fn reason_boxes(
     delta: Option<&Rational>,
     is_new_failure: bool,
 ) -> Vec<(Tone, String)> {
-    let rows: Vec<_> =
-        facts.pages.get(&contrast.case_id).map(|page| page.runs.iter().map(|run| run.row).collect()).unwrap_or_default();
+    let rows: Vec<_> = facts
+        .pages
+        .get(&contrast.case_id)
+        .map(|page| page.runs.iter().map(|run| run.row).collect())
+        .unwrap_or_default();
     let mut boxes = Vec::new();
     for reason in queued {
         boxes.push(match reason {

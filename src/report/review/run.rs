@@ -412,10 +412,7 @@ fn image_type(path: &str) -> Option<&'static str> {
 
 fn telemetry(used: &RunTelemetry, skill_loaded: Option<bool>) -> Vec<Quantity> {
     let is_told = |measurement: &Measurement<u64>| measurement.value().is_some_and(|value| *value > 0);
-    let mut list = vec![
-        count("Time", "ms", &used.elapsed_ms),
-        count("Tokens", "tokens", &used.total_tokens),
-    ];
+    let mut list = vec![count("Time", "ms", &used.elapsed_ms), count("Tokens", "tokens", &used.total_tokens)];
     for (label, measurement) in [
         ("Input tokens", &used.input_tokens),
         ("Output tokens", &used.output_tokens),

@@ -2,6 +2,7 @@
 
 use num_traits::{Signed, Zero};
 use serde::Serialize;
+use skill_lift_contract::telemetry::Currency;
 use skill_lift_stats::rational::{self, Rational};
 
 use super::axis::round_ticks;
@@ -62,7 +63,11 @@ impl Scatter {
                 (Some(rates), Some(cost)) => points.push(Point {
                     id: &case.case_id,
                     lift: rates.delta(),
-                    shown_cost: if cost.mean.is_zero() { "the same price".to_owned() } else { amount(&cost.mean, cost.currency) },
+                    shown_cost: if cost.mean.is_zero() {
+                        "the same price".to_owned()
+                    } else {
+                        amount(&cost.mean, cost.currency)
+                    },
                     cost: cost.mean.clone(),
                 }),
                 (Some(_), None) => missing.push(case.case_id.as_str()),
@@ -91,9 +96,15 @@ impl Scatter {
             let (low, high) = (ticks.first().copied().unwrap_or(0.0), ticks.last().copied().unwrap_or(1.0));
             if high > low { (value - low) / (high - low) } else { 0.5 }
         };
-        let money = |value: f64| match (rational::from_f64(value), currency) {
-            (Some(value), Some(currency)) if !value.is_zero() => amount(&value, currency),
-            _ => "0".to_owned(),
+        let decimals = decimals(&x);
+        let money = |value: f64| {
+            let sign = if value < 0.0 { "\u{2212}" } else { "+" };
+            let unit = match currency {
+                Some(Currency::USD) => "$".to_owned(),
+                Some(currency) => format!("{}\u{a0}", currency.code()),
+                None => String::new(),
+            };
+            if value == 0.0 { "0".to_owned() } else { format!("{sign}{unit}{:.decimals$}", value.abs()) }
         };
         let points_text = |value: f64| match value {
             0.0 => "0".to_owned(),
@@ -103,9 +114,8 @@ impl Scatter {
         let mut order: Vec<usize> = (0..points.len()).collect();
         order.sort_by(|a, b| points[*a].lift.cmp(&points[*b].lift).then(a.cmp(b)));
         let dearest = (0..points.len()).max_by(|a, b| points[*a].cost.cmp(&points[*b].cost).then(b.cmp(a)));
-        let labelled = labels(&points, &order, dearest, |at| {
-            (place(&x, costs[at]) * 100.0, 100.0 - place(&y, lifts[at]) * 100.0)
-        });
+        let labelled =
+            labels(&points, &order, dearest, |at| (place(&x, costs[at]) * 100.0, 100.0 - place(&y, lifts[at]) * 100.0));
         let left_out = points.len().saturating_sub(MARKS);
         let marks = order.iter().take(MARKS).map(|at| {
             let point = &points[*at];
@@ -132,12 +142,21 @@ impl Scatter {
             x_name: "Extra cost per run".to_owned(),
             x_zero: percent_of(place(&x, 0.0)),
             x_ticks: x.iter().map(|tick| (percent_of(place(&x, *tick)), money(*tick))).collect(),
-            y_ticks: y.iter().map(|tick| (percent_of(1.0 - place(&y, *tick)), points_text(*tick), *tick == 0.0)).collect(),
+            y_ticks: y
+                .iter()
+                .map(|tick| (percent_of(1.0 - place(&y, *tick)), points_text(*tick), *tick == 0.0))
+                .collect(),
             marks: marks.collect(),
             not_shown,
             empty: "",
         }
     }
+}
+
+/// Decimals that tell the ticks of an axis apart.
+fn decimals(ticks: &[f64]) -> usize {
+    let step = ticks.windows(2).map(|pair| pair[1] - pair[0]).fold(1.0, f64::min);
+    (2..9).find(|decimals| (step * 10f64.powi(*decimals) + 1e-9).fract() < 1e-6).map_or(9, |decimals| decimals as usize)
 }
 
 fn named(what: &str, cases: &[&str]) -> String {

@@ -57,7 +57,8 @@ impl LiftTable {
         let inference = &again.analysis.inference;
         let alpha = rational::to_f64(inference.thresholds.alpha());
         let name = words::interval_name(inference);
-        let models: Vec<_> = if inference.by_model.len() > 1 { inference.by_model.iter().collect() } else { Vec::new() };
+        let models: Vec<_> =
+            if inference.by_model.len() > 1 { inference.by_model.iter().collect() } else { Vec::new() };
         let shown: Vec<_> = models.iter().take(MODELS_SHOWN).collect();
         let contrasts = || std::iter::once(&inference.overall).chain(shown.iter().map(|model| &model.contrast));
         let ends = contrasts().flat_map(|contrast| {
@@ -103,7 +104,10 @@ fn lift_text(contrast: &Contrast) -> String {
 }
 
 fn interval_text(contrast: &Contrast) -> String {
-    contrast.interval.as_ref().map_or_else(|_| "no interval".to_owned(), |limits| numbers::interval(limits.lower, limits.upper))
+    contrast
+        .interval
+        .as_ref()
+        .map_or_else(|_| "no interval".to_owned(), |limits| numbers::interval(limits.lower, limits.upper))
 }
 
 fn bar(axis: &Axis, contrast: &Contrast, interval_name: &str) -> Bar {
@@ -249,14 +253,18 @@ fn between(deltas: &[f64]) -> Option<Between> {
     let (low, high) = (deltas.first()?, deltas.last()?);
     let axis = Axis::whole();
     let point = |value: f64| rational::from_f64(value).map(|value| numbers::whole_points(&value)).unwrap_or_default();
-    let caption = format!(
-        "{} between {} and {}",
-        numbers::counted(deltas.len(), "case", "cases"),
-        point(*low),
-        point(*high)
-    );
+    let caption =
+        format!("{} between {} and {}", numbers::counted(deltas.len(), "case", "cases"), point(*low), point(*high));
     if deltas.len() <= STROKES {
-        let tone = |delta: f64| if delta > 0.0 { "up" } else if delta < 0.0 { "down" } else { "flat" };
+        let tone = |delta: f64| {
+            if delta > 0.0 {
+                "up"
+            } else if delta < 0.0 {
+                "down"
+            } else {
+                "flat"
+            }
+        };
         let strokes = deltas.iter().map(|delta| Stroke { x: axis.place(*delta), tone: tone(*delta) });
         return Some(Between { caption, strokes: strokes.collect(), bins: Vec::new() });
     }

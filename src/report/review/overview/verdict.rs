@@ -1,12 +1,12 @@
 //! The first screen: the answer, how sure it is, what it costs, what needs eyes.
 
-use num_traits::{Signed, Zero};
+use num_traits::Signed;
 use serde::Serialize;
 use skill_lift_stats::Withheld;
 use skill_lift_stats::rational::{self, Rational};
 
 use super::{Fact, Part, case_link};
-use crate::analyze::inference::{Contrast, ModelContrast, UnitRates};
+use crate::analyze::inference::{Contrast, ModelContrast};
 use crate::analyze::table::WITH_SKILL;
 use crate::report::SummaryView;
 use crate::report::cost_line::{CostWords, cost_words};
@@ -55,13 +55,22 @@ pub(super) fn lead(again: Again<'_>) -> Vec<Part> {
     parts.extend([
         Part::plain("a lift of "),
         Part::strong(numbers::points(estimate)),
-        Part::plain(format!(", {interval}, {p}.")),
+        Part::plain(format!(", {}, {}.", unbroken(&interval), unbroken(&p))),
     ]);
     let note = words::headline(inference, minimum_cases(again)).note;
     if !again.analysis.is_withheld() && !note.is_empty() {
         parts.push(Part::plain(format!(" {note}")));
     }
     parts
+}
+
+/// A figure that a line does not break within: its name may stand on the line before.
+fn unbroken(text: &str) -> String {
+    let (name, figures) = match text.split_once(" interval ") {
+        Some((name, figures)) => (format!("{name} interval "), figures),
+        None => (String::new(), text),
+    };
+    format!("{name}{}", figures.replace(' ', "\u{a0}"))
 }
 
 fn minimum_cases(again: Again<'_>) -> usize {
@@ -210,7 +219,9 @@ pub(super) fn cost(again: Again<'_>) -> Fact {
             value: format!("{value} a run"),
             text: [rest, measured].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" "),
         },
-        None => Fact { value: "Cost not measured".to_owned(), text: "No run recorded cost, tokens or time.".to_owned() },
+        None => {
+            Fact { value: "Cost not measured".to_owned(), text: "No run recorded cost, tokens or time.".to_owned() }
+        }
     }
 }
 
@@ -245,7 +256,16 @@ impl Eyes {
         let rows = by_reason(facts, cases).into_iter().map(|(rank, found)| {
             let number = numbers::count(found.len());
             let (glyph, tone, said, filter) = match rank {
-                1 => ("!", Tone::Bad, if found.len() == 1 { "critical failure with the skill" } else { "critical failures with the skill" }, "eyes"),
+                1 => (
+                    "!",
+                    Tone::Bad,
+                    if found.len() == 1 {
+                        "critical failure with the skill"
+                    } else {
+                        "critical failures with the skill"
+                    },
+                    "eyes",
+                ),
                 2 => ("▼", Tone::Bad, "worse with the skill", "worse"),
                 4 => ("◇", Tone::Warn, "with blocked pairs", "blocked"),
                 5 => ("◇", Tone::Warn, "waiting for a judge", "eyes"),
@@ -280,9 +300,4 @@ pub(super) fn tone(delta: Option<&Rational>) -> &'static str {
         Some(delta) if delta.is_negative() => "down",
         _ => "flat",
     }
-}
-
-/// Whether a unit did not move.
-pub(super) fn is_unmoved(rates: &UnitRates) -> bool {
-    rates.delta().is_zero()
 }

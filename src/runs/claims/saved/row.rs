@@ -360,7 +360,10 @@ fn check(check: Fields<'_, '_, '_>, is_judgement: bool) -> Result<SavedCheck, Cl
         evidence: capped(&evidence),
         state: word("state"),
         spans: check.get("spans").into_iter().flat_map(items).filter_map(span).take(MOST_SPANS).collect(),
-        more_spans: check.get("spans_more").and_then(figures::count).map_or(0, |more| more.try_into().unwrap_or(u32::MAX)),
+        more_spans: check
+            .get("spans_more")
+            .and_then(figures::count)
+            .map_or(0, |more| more.try_into().unwrap_or(u32::MAX)),
     })
 }
 
