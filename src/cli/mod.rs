@@ -16,6 +16,7 @@ mod limits;
 mod migrate_telemetry;
 mod output;
 mod plan;
+mod render_viewer;
 mod report;
 mod suite;
 mod summary;
@@ -67,6 +68,7 @@ enum Command {
     Suite(suite::SuiteArguments),
     Doctor(doctor::DoctorArguments),
     Report(Box<report::ReportArguments>),
+    RenderViewer(Box<render_viewer::RenderViewerArguments>),
     #[command(external_subcommand)]
     External(Vec<OsString>),
 }
@@ -87,6 +89,7 @@ pub fn run() -> ExitCode {
         Command::Gate(arguments) => gate::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
+        Command::RenderViewer(arguments) => render_viewer::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::External(words) => external::run(&words),

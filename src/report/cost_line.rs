@@ -12,8 +12,52 @@ use crate::analyze::telemetry::{Efficiency, QuantityEffect};
 /// Decimals of a mean amount before it is shortened for people.
 const DECIMALS: u32 = 9;
 
+/// The extra cost of a run in pieces.
+pub(super) struct CostWords {
+    /// `+$0.011`: money, or the first quantity that was measured.
+    pub(super) value: String,
+    /// `+2,890 tokens, +6.8 s.`
+    pub(super) rest: String,
+    /// In how many pairs it was measured; empty when in all of them.
+    pub(super) measured: String,
+}
+
+/// The extra cost in pieces; `None` when no pair measured anything.
+pub(super) fn cost_words(efficiency: &Efficiency) -> Option<CostWords> {
+    let shown = shown_quantities(efficiency);
+    let ((first, value), others) = shown.split_first()?;
+    let rest: Vec<&str> = others.iter().map(|(_, text)| text.as_str()).collect();
+    let (measured, pairs) = (count(first.measured), count(first.pairs));
+    Some(CostWords {
+        value: value.clone(),
+        rest: if rest.is_empty() { String::new() } else { format!("{}.", rest.join(", ")) },
+        measured: match first.is_complete() {
+            true => String::new(),
+            false => format!(
+                "Cost was measured in {measured} of {pairs} scored pairs; the rest are left out, not counted as free."
+            ),
+        },
+    })
+}
+
 /// `+$0.011, +2,890 tokens, +6.8 s a run (135 of 140 pairs measured)`; `None` when no pair measured anything.
 pub(super) fn cost_line(efficiency: &Efficiency) -> Option<String> {
+    let shown = shown_quantities(efficiency);
+    let (first, _) = shown.first()?;
+    let measured = |effect: &QuantityEffect| {
+        let (measured, pairs) = (count(effect.measured), count(effect.pairs));
+        if effect.is_complete() { String::new() } else { format!(" ({measured} of {pairs} pairs measured)") }
+    };
+    if shown.iter().all(|(effect, _)| effect.measured == first.measured) {
+        let texts: Vec<&str> = shown.iter().map(|(_, text)| text.as_str()).collect();
+        return Some(format!("{} a run{}", texts.join(", "), measured(first)));
+    }
+    let texts: Vec<String> = shown.iter().map(|(effect, text)| format!("{text}{}", measured(effect))).collect();
+    Some(format!("{} a run", texts.join(", ")))
+}
+
+/// Money, tokens and time with their mean differences, as far as they were measured.
+fn shown_quantities(efficiency: &Efficiency) -> Vec<(&QuantityEffect, String)> {
     let tokens = |mean: &Rational| {
         let shown = token_difference(rational::to_f64(mean));
         if mean.is_zero() { "the same tokens".to_owned() } else { format!("{shown} tokens") }
@@ -26,25 +70,14 @@ pub(super) fn cost_line(efficiency: &Efficiency) -> Option<String> {
         true => "the same price".to_owned(),
         false => amount(mean, efficiency.money.currency.unwrap_or(Currency::USD)),
     };
-    let shown: Vec<(&QuantityEffect, String)> = [
+    [
         (&efficiency.money, efficiency.money.mean_difference.as_ref().map(money)),
         (&efficiency.total_tokens, efficiency.total_tokens.mean_difference.as_ref().map(tokens)),
         (&efficiency.elapsed_ms, efficiency.elapsed_ms.mean_difference.as_ref().map(time)),
     ]
     .into_iter()
     .filter_map(|(effect, text)| Some((effect, text?)))
-    .collect();
-    let (first, _) = shown.first()?;
-    let measured = |effect: &QuantityEffect| {
-        let (measured, pairs) = (count(effect.measured), count(effect.pairs));
-        if effect.is_complete() { String::new() } else { format!(" ({measured} of {pairs} pairs measured)") }
-    };
-    if shown.iter().all(|(effect, _)| effect.measured == first.measured) {
-        let texts: Vec<&str> = shown.iter().map(|(_, text)| text.as_str()).collect();
-        return Some(format!("{} a run{}", texts.join(", "), measured(first)));
-    }
-    let texts: Vec<String> = shown.iter().map(|(effect, text)| format!("{text}{}", measured(effect))).collect();
-    Some(format!("{} a run", texts.join(", ")))
+    .collect()
 }
 
 /// `+$1.27 a run (+$0.20 to +$2.31) when one more passed run is worth $5.00`; `None` without a price or a measurement.
@@ -67,7 +100,7 @@ pub(super) fn worth_line(efficiency: &Efficiency, alpha: f64) -> Option<String> 
     ))
 }
 
-fn amount(mean: &Rational, currency: Currency) -> String {
+pub(super) fn amount(mean: &Rational, currency: Currency) -> String {
     let rounded = rational::round_half_even(mean, DECIMALS);
     let text = format!("{rounded:.*}", DECIMALS as usize);
     match Decimal::from_str_exact(&text) {

@@ -84,6 +84,22 @@ pub fn time(milliseconds: f64) -> String {
     format!("{}\u{a0}h {}\u{a0}min", grouped(&(minutes / 60).to_string()), minutes % 60)
 }
 
+/// A number of bytes in decimal units with three figures: `88.1 kB`.
+pub fn size(bytes: u64) -> String {
+    if bytes < 1_000 {
+        return format!("{bytes}\u{a0}B");
+    }
+    for (unit, suffix) in [(1_000_u128, "kB"), (1_000_000, "MB"), (1_000_000_000, "GB")] {
+        for (decimals, scale) in [(2, 100_u128), (1, 10), (0, 1)] {
+            let shown = divide_half_even(u128::from(bytes) * scale, unit);
+            if shown < 1_000 {
+                return format!("{:.*}\u{a0}{suffix}", decimals, shown as f64 / scale as f64);
+            }
+        }
+    }
+    format!("{}\u{a0}GB", grouped(&divide_half_even(bytes.into(), 1_000_000_000).to_string()))
+}
+
 /// A difference of milliseconds with its sign.
 pub fn time_difference(milliseconds: f64) -> String {
     signed(milliseconds == 0.0, milliseconds < 0.0, time(milliseconds.abs()))

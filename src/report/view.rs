@@ -389,7 +389,7 @@ fn case_row(case: &CaseContrast, mark: Mark, why: String) -> CaseRow {
     }
 }
 
-fn counts(inference: &Inference) -> String {
+pub(super) fn counts(inference: &Inference) -> String {
     let zero = rational::rate(0, 1);
     let deltas: Vec<Rational> =
         inference.by_case.iter().filter_map(|case| Some(case.rates.as_ref()?.delta())).collect();

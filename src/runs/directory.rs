@@ -276,6 +276,13 @@ impl RunDirectory {
         }
     }
 
+    /// The size of a regular file inside the run, links resolved; `None` when there is none.
+    pub(super) fn size(&mut self, path: &str) -> Option<u64> {
+        let place = self.locate(path).ok()?;
+        let data = File::from(self.open_place(&place, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC).ok()?);
+        data.metadata().ok().filter(fs::Metadata::is_file).map(|data| data.len())
+    }
+
     /// The place of a file with links resolved; inside the run directory, or a problem.
     fn locate<'p>(&mut self, path: &'p str) -> Result<Place<'p>, FileProblem> {
         let missing = || FileProblem::Missing(path.to_owned());

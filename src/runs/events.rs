@@ -360,6 +360,41 @@ pub(super) fn read(contents: Result<Rc<Vec<u8>>, FileProblem>) -> Events {
     })
 }
 
+/// When each event of a file was, in milliseconds on any clock, and how long it took, in the order of [`EventLog::events`]:
+/// only people look at it. Nothing for a file that has no events.
+pub(super) fn times(bytes: &[u8]) -> Vec<EventTime> {
+    let tape = std::str::from_utf8(bytes).ok().and_then(|text| Tape::read(text, json::Limits::SIDECAR).ok());
+    let Some(tape) = &tape else { return Vec::new() };
+    let root = tape.root();
+    let items = root.get("events").unwrap_or(root).items().into_iter().flatten().filter(|item| item.is_object());
+    let shown = items.filter(|item| Event::read(*item, false).kind != EventKind::Event);
+    let number = |item: Option<Item<'_, '_>>| {
+        item.and_then(Item::as_number)
+            .map(|number| number.as_f64())
+            .filter(|number| number.is_finite() && *number >= 0.0)
+    };
+    shown
+        .map(|item| {
+            let stamp = item.get("timestamp");
+            let text = stamp.and_then(Item::as_str);
+            let parsed = text.and_then(|text| chrono::DateTime::parse_from_rfc3339(&text).ok());
+            EventTime {
+                at: parsed.map(|time| time.timestamp_millis() as f64).or_else(|| number(stamp)),
+                took: number(item.get("duration_ms")),
+            }
+        })
+        .collect()
+}
+
+/// When an event was.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct EventTime {
+    /// Milliseconds on the clock of the file, if it says so.
+    pub at: Option<f64>,
+    /// How many milliseconds it took, if the file says so.
+    pub took: Option<f64>,
+}
+
 /// What an answer of the model used. Events of the kind `metric` add up a whole run.
 fn usage_of_answer(item: Item<'_, '_>) -> Option<UsageCounts> {
     let is_metric = item.get("type").and_then(Item::as_str).as_deref() == Some("metric");

@@ -66,7 +66,7 @@ impl RunIndex {
 }
 
 /// The folder of a turn: `turn-2`, also spelt `turn-02`.
-fn turn_folder(directory: &RunDirectory, number: usize) -> Option<String> {
+pub(super) fn turn_folder(directory: &RunDirectory, number: usize) -> Option<String> {
     let listing = directory.listing()?;
     let is_turn = |name: &str| {
         name.strip_prefix("turn-")

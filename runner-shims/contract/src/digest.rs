@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use sha2::{Digest, Sha256};
 
 /// SHA-256 of a file's bytes.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ContentDigest([u8; 32]);
 
 impl ContentDigest {

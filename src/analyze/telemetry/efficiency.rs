@@ -153,7 +153,7 @@ impl Efficiency {
 }
 
 /// An amount as an exact fraction.
-pub(super) fn exact(amount: Decimal) -> Rational {
+pub(in crate::analyze) fn exact(amount: Decimal) -> Rational {
     Rational::new(BigInt::from(amount.mantissa()), BigInt::from(10).pow(amount.scale()))
 }
 

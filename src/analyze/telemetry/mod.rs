@@ -19,6 +19,7 @@ pub use compare::{
     Comparison, ComparisonReason, Difference, PairIdentity, compare_cost, compare_counts, from_same_source,
 };
 pub use cost::{CasePairedCost, CostSummary, PairedCosts, VariantCost};
+pub(super) use efficiency::exact;
 pub use efficiency::{Efficiency, NetBenefit, Quantity, QuantityEffect};
 pub use ledger::{Finding, FlaggedCase, Ledger};
 pub use overhead::{BlockedPair, OverheadPair, PairBlock, SpentWithoutLift, TokenOverhead};

@@ -156,7 +156,7 @@ pub(super) fn cut(text: &str) -> String {
     cut_to(text, SHOWN_CHARACTERS)
 }
 
-pub(super) fn cut_to(text: &str, characters: usize) -> String {
+pub(in crate::report) fn cut_to(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

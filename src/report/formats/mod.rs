@@ -14,6 +14,7 @@ mod sections;
 
 pub use annotations::annotations;
 pub use ctrf::write_ctrf;
+pub(super) use document::cut_to;
 pub use document::{Document, LEAST_KIB, USUAL_KIB};
 pub use github::github_summary;
 pub use junit::write_junit;

@@ -3,7 +3,7 @@
 use super::super::error::ClaimsError;
 use super::super::figures::{self, Figure, MOST_ASSERTIONS};
 use super::super::note::{NoteCode, Notes};
-use super::super::places::text_of;
+use super::super::places::{items, text_of};
 use super::super::row::{repetition, report_reasons};
 use super::super::verdicts::plain;
 use super::fields::Fields;
@@ -16,6 +16,9 @@ use crate::suite::{AssertionType, EvalIntent, OracleTier, Severity, Split};
 
 /// Code points of evidence that are kept of one check.
 const EVIDENCE_CHARACTERS: usize = 4_000;
+
+/// Places that are kept of one check.
+const MOST_SPANS: usize = 20;
 
 /// How far a stated rate may lie from its counts.
 const RATE_TOLERANCE: f64 = 1e-9;
@@ -82,6 +85,23 @@ pub struct SavedCheck {
     pub share: Option<f64>,
     /// What was seen.
     pub evidence: String,
+    /// What stands between undecided and decided: the code of a state that is neither pass nor fail.
+    pub state: Option<String>,
+    /// Where in a text of the run it was found, the first places of them.
+    pub spans: Vec<SavedSpan>,
+    /// Places that are not listed.
+    pub more_spans: u32,
+}
+
+/// A place in a text of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedSpan {
+    /// The file, relative to the run directory.
+    pub file: String,
+    /// Where it begins, in UTF-16 code units of the text with `\n` as the end of a line.
+    pub from: u32,
+    /// Where it ends.
+    pub to: u32,
 }
 
 /// A row: one run.
@@ -338,7 +358,20 @@ fn check(check: Fields<'_, '_, '_>, is_judgement: bool) -> Result<SavedCheck, Cl
         one_arm: word("one_arm").as_deref().and_then(OneArm::from_code),
         share,
         evidence: capped(&evidence),
+        state: word("state"),
+        spans: check.get("spans").into_iter().flat_map(items).filter_map(span).take(MOST_SPANS).collect(),
+        more_spans: check
+            .get("spans_more")
+            .and_then(figures::count)
+            .map_or(0, |more| more.try_into().unwrap_or(u32::MAX)),
     })
+}
+
+/// A place; one that is none is passed over, since nothing is counted by it.
+fn span(item: Item<'_, '_>) -> Option<SavedSpan> {
+    let place = |key: &str| item.get(key).and_then(figures::count).and_then(|place| u32::try_from(place).ok());
+    let (file, from, to) = (text_of(item, &["text"])?, place("from")?, place("to")?);
+    (from <= to).then_some(SavedSpan { file, from, to })
 }
 
 fn figures_text(item: Item<'_, '_>) -> String {

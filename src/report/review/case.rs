@@ -1,0 +1,253 @@
+//! One case in the page: what was asked, its checks, its runs.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+
+use serde::Serialize;
+
+use super::budget::{Caps, CaseSize, answer_sizes};
+use super::cases::{CaseOfPage, RunsByKey};
+use super::island::island;
+use super::run::{CheckKey, Extras, Previous, RunJson, RunView, TEXT_FILE_BYTES, answer_and_checks, keyed, status};
+use super::texts::{Shown, Text, TextTable};
+use crate::report::ordered::Ordered;
+use crate::runs::SavedRuns;
+use crate::runs::claims::{SavedCheck, SavedRow};
+use crate::runs::saved_runs::{AnswerContent, RunContents};
+
+/// Bytes of a prompt, of what is expected of an answer.
+const PROMPT_BYTES: usize = 64 << 10;
+
+/// What the suite says of a case, for people.
+#[derive(Debug, Clone, Default)]
+pub struct CaseTexts {
+    /// What is asked, one text a turn.
+    pub turns: Vec<String>,
+    /// Input files with their sizes, where those are known.
+    pub files: Vec<(String, Option<u64>)>,
+    /// What a good answer does.
+    pub expected: Vec<String>,
+}
+
+/// A chunk of the page: whole cases with the texts that they show.
+#[derive(Serialize)]
+struct Chunk {
+    texts: Vec<Text>,
+    cases: Ordered<CaseJson>,
+}
+
+#[derive(Debug, Serialize)]
+struct CaseJson {
+    turns: Vec<usize>,
+    files_in: Vec<InputFile>,
+    expected: Vec<usize>,
+    checks: Vec<CheckJson>,
+    runs: Vec<RunJson>,
+}
+
+#[derive(Debug, Serialize)]
+struct InputFile {
+    path: String,
+    bytes: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct CheckJson {
+    name: String,
+    #[serde(rename = "type")]
+    assertion_type: &'static str,
+    severity: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
+}
+
+/// The other iteration.
+pub(super) struct OtherIteration<'a> {
+    pub(super) rows: RunsByKey<'a>,
+    pub(super) runs: Option<&'a SavedRuns>,
+}
+
+/// What cases are made of.
+pub(super) struct CaseSource<'a> {
+    pub(super) runs: Option<&'a SavedRuns>,
+    pub(super) texts: &'a HashMap<String, CaseTexts>,
+    pub(super) previous: Option<OtherIteration<'a>>,
+}
+
+/// A case whose runs were read.
+struct ReadCase<'a> {
+    texts: Option<&'a CaseTexts>,
+    keys: Vec<CheckKey>,
+    checks: Vec<&'a SavedCheck>,
+    runs: Vec<(RunView<'a>, Option<OtherRun<'a>>)>,
+}
+
+/// The same run of the other iteration; `None` in place of the row where it has no such run.
+struct OtherRun<'a> {
+    row: &'a SavedRow,
+    contents: Option<RunContents>,
+}
+
+impl<'a> CaseSource<'a> {
+    /// A chunk of cases as JSON.
+    ///
+    /// # Errors
+    /// Never in practice: the bytes go to memory.
+    pub(super) fn chunk<'c>(
+        &'a self,
+        cases: impl Iterator<Item = (&'c str, &'c CaseOfPage<'c>, Caps)>,
+    ) -> io::Result<String>
+    where
+        'c: 'a,
+    {
+        let mut texts = TextTable::default();
+        let mut extras = Extras::default();
+        let cases: Vec<_> = cases
+            .map(|(id, case, caps)| (id.to_owned(), self.read(id, case).to_json(caps, &mut texts, &mut extras)))
+            .collect();
+        island(&Chunk { texts: texts.into_texts(), cases: Ordered(cases) })
+    }
+
+    /// How many bytes a case takes under each size of an answer.
+    ///
+    /// # Errors
+    /// Never in practice: the bytes go to memory.
+    pub(super) fn size<'c>(
+        &'a self,
+        id: &'c str,
+        case: &'c CaseOfPage<'c>,
+        most: &Most,
+        is_queued: bool,
+    ) -> io::Result<CaseSize>
+    where
+        'c: 'a,
+    {
+        let mut read = self.read(id, case);
+        let lengths = read.lengths_of_answers();
+        // texts of files are cut like answers
+        let longest = lengths.iter().copied().max().unwrap_or_default().max(TEXT_FILE_BYTES as usize);
+        let mut size = CaseSize { is_queued, ..CaseSize::default() };
+        for (step, answer_bytes) in answer_sizes(most.answer_kib).into_iter().enumerate() {
+            size.longer[step] = lengths.iter().filter(|length| **length > answer_bytes).count();
+            // what is not cut takes as much as under the size before
+            if step > 0 && longest <= answer_bytes {
+                size.by_answer[step] = size.by_answer[step - 1];
+                continue;
+            }
+            let caps = Caps { answer_bytes, details: true, images: true, artifacts: most.artifacts };
+            let (mut texts, mut extras) = (TextTable::default(), Extras::default());
+            let case = read.to_json(caps, &mut texts, &mut extras);
+            size.by_answer[step] =
+                island(&Chunk { texts: texts.into_texts(), cases: Ordered(vec![(id.to_owned(), case)]) })?.len();
+            (size.details, size.images) = (extras.details, extras.images);
+        }
+        Ok(size)
+    }
+
+    fn read<'c>(&'a self, id: &str, case: &'c CaseOfPage<'c>) -> ReadCase<'a>
+    where
+        'c: 'a,
+    {
+        let mut keys: Vec<CheckKey> = Vec::new();
+        let mut checks: Vec<&SavedCheck> = Vec::new();
+        let mut known: HashSet<CheckKey> = HashSet::new();
+        for (key, check) in case.runs.iter().flat_map(|run| keyed(&run.row.checks)) {
+            if known.insert(key.clone()) {
+                keys.push(key);
+                checks.push(check);
+            }
+        }
+        let texts = self.texts.get(id);
+        let turns = texts.map_or(0, |texts| texts.turns.len()).max(1);
+        // a single turn has its answer in the run itself
+        let turns = if turns > 1 { turns } else { 0 };
+        let contents = |runs: Option<&SavedRuns>, row: &SavedRow| runs?.read(&row.run_dir, turns);
+        let runs = case.runs.iter().map(|run| {
+            let view = RunView {
+                row: run.row,
+                arm: run.arm,
+                model: run.model,
+                has_runs: self.runs.is_some(),
+                contents: contents(self.runs, run.row),
+            };
+            let other = self.previous.as_ref().and_then(|previous| {
+                let row = previous.rows.same(run.row)?;
+                Some(OtherRun { row, contents: contents(previous.runs, row) })
+            });
+            (view, other)
+        });
+        ReadCase { texts, keys, checks, runs: runs.collect() }
+    }
+}
+
+/// What the user wants at most.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Most {
+    pub(super) answer_kib: usize,
+    pub(super) artifacts: bool,
+}
+
+impl ReadCase<'_> {
+    /// Bytes of each answer.
+    fn lengths_of_answers(&self) -> Vec<usize> {
+        let contents = self.runs.iter().flat_map(|(view, other)| {
+            view.contents.iter().chain(other.iter().filter_map(|other| other.contents.as_ref()))
+        });
+        let texts = contents.flat_map(|contents| &contents.answers).map(|answer| match &answer.content {
+            AnswerContent::Text { text, .. } => text.len(),
+            AnswerContent::Binary { .. } | AnswerContent::TooLarge => 0,
+        });
+        texts.collect()
+    }
+
+    fn to_json(&mut self, caps: Caps, texts: &mut TextTable, extras: &mut Extras) -> CaseJson {
+        let prompts = self.texts.map(|said| said.turns.as_slice()).unwrap_or_default();
+        let expected = self.texts.map(|said| said.expected.as_slice()).unwrap_or_default();
+        let mut add = |list: &[String]| {
+            list.iter().map(|text| texts.add(&Shown::of(text, PROMPT_BYTES), 0, false)).collect::<Vec<usize>>()
+        };
+        let (turns, expected) = (add(prompts), add(expected));
+        let files_in = self.texts.map(|said| said.files.as_slice()).unwrap_or_default();
+        CaseJson {
+            turns,
+            expected,
+            files_in: files_in.iter().map(|(path, bytes)| InputFile { path: path.clone(), bytes: *bytes }).collect(),
+            checks: self.keys.iter().zip(&self.checks).map(|(key, check)| CheckJson::of(key, check)).collect(),
+            runs: self
+                .runs
+                .iter_mut()
+                .map(|(view, other)| {
+                    let mut run = view.to_json(&self.keys, caps, texts, extras);
+                    run.previous = other.as_ref().map(|other| other.to_json(&self.keys, caps, texts));
+                    run
+                })
+                .collect(),
+        }
+    }
+}
+
+impl OtherRun<'_> {
+    fn to_json(&self, keys: &[CheckKey], caps: Caps, texts: &mut TextTable) -> Previous {
+        let (answer, checks) = answer_and_checks(self.row, self.contents.as_ref(), keys, caps, texts);
+        let counts = (self.row.is_scorable() && self.row.is_rated).then_some(self.row.objective);
+        Previous {
+            status: status(self.row),
+            passed: counts.map(|counts| counts.passed),
+            total: counts.map(|counts| counts.total),
+            answer,
+            checks,
+        }
+    }
+}
+
+impl CheckJson {
+    fn of((name, number): &CheckKey, check: &SavedCheck) -> Self {
+        let name = if *number > 1 { format!("{name} ({number})") } else { name.clone() };
+        Self {
+            name,
+            assertion_type: check.assertion_type.map_or("check", |known| known.word()),
+            severity: check.severity.word(),
+            note: check.one_arm.map(|_| "only one arm can satisfy it: not in the lift"),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! What the lift costs: one mark a case, extra cost across, lift up.
+
+use num_traits::{Signed, Zero};
+use serde::Serialize;
+use skill_lift_contract::telemetry::Currency;
+use skill_lift_stats::rational::{self, Rational};
+
+use super::axis::round_ticks;
+use super::{case_link, percent_of};
+use crate::analyze::case_detail::CaseDetail;
+use crate::report::cost_line::amount;
+use crate::report::formats::Again;
+use crate::report::numbers;
+
+/// Cases that are named as not shown.
+const NAMED: usize = 12;
+/// Marks with a label.
+const LABELS: usize = 8;
+/// Marks that a plot has at most; of more cases, those that lost and those that cost most stay.
+const MARKS: usize = 400;
+
+/// The plot, or why there is none.
+#[derive(Debug, Serialize)]
+pub(super) struct Scatter {
+    /// What stands across, or empty.
+    x_name: String,
+    x_ticks: Vec<(String, String)>,
+    y_ticks: Vec<(String, String, bool)>,
+    x_zero: String,
+    marks: Vec<Mark>,
+    not_shown: String,
+    empty: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Mark {
+    x: String,
+    y: String,
+    tone: &'static str,
+    is_loss: bool,
+    href: String,
+    title: String,
+    label: String,
+    /// Whether the label stands on the left of the mark.
+    is_left: bool,
+}
+
+/// One case with both numbers.
+struct Point<'a> {
+    id: &'a str,
+    lift: Rational,
+    cost: Rational,
+    shown_cost: String,
+}
+
+impl Scatter {
+    pub(super) fn of(again: Again<'_>, details: &[CaseDetail]) -> Self {
+        let mut points = Vec::new();
+        let mut missing = Vec::new();
+        for case in &again.analysis.inference.by_case {
+            let cost = details.get(case.position as usize).and_then(|detail| detail.cost.as_ref().ok());
+            match (&case.rates, cost) {
+                (Some(rates), Some(cost)) => points.push(Point {
+                    id: &case.case_id,
+                    lift: rates.delta(),
+                    shown_cost: if cost.mean.is_zero() {
+                        "the same price".to_owned()
+                    } else {
+                        amount(&cost.mean, cost.currency)
+                    },
+                    cost: cost.mean.clone(),
+                }),
+                (Some(_), None) => missing.push(case.case_id.as_str()),
+                (None, _) => {}
+            }
+        }
+        if points.is_empty() {
+            return Self {
+                x_name: String::new(),
+                x_ticks: Vec::new(),
+                y_ticks: Vec::new(),
+                x_zero: String::new(),
+                marks: Vec::new(),
+                not_shown: String::new(),
+                empty: "Nothing to plot: no pair of runs recorded what it cost.",
+            };
+        }
+        let currency = details.iter().find_map(|detail| detail.cost.as_ref().ok()).map(|cost| cost.currency);
+        let costs: Vec<f64> = points.iter().map(|point| rational::to_f64(&point.cost)).collect();
+        let lifts: Vec<f64> = points.iter().map(|point| rational::to_f64(&point.lift) * 100.0).collect();
+        let range = |values: &[f64]| {
+            round_ticks(values.iter().copied().fold(0.0, f64::min), values.iter().copied().fold(0.0, f64::max))
+        };
+        let (x, y) = (range(&costs), range(&lifts));
+        let place = |ticks: &[f64], value: f64| {
+            let (low, high) = (ticks.first().copied().unwrap_or(0.0), ticks.last().copied().unwrap_or(1.0));
+            if high > low { (value - low) / (high - low) } else { 0.5 }
+        };
+        let decimals = decimals(&x);
+        let money = |value: f64| {
+            let sign = if value < 0.0 { "\u{2212}" } else { "+" };
+            let unit = match currency {
+                Some(Currency::USD) => "$".to_owned(),
+                Some(currency) => format!("{}\u{a0}", currency.code()),
+                None => String::new(),
+            };
+            if value == 0.0 { "0".to_owned() } else { format!("{sign}{unit}{:.decimals$}", value.abs()) }
+        };
+        let points_text = |value: f64| match value {
+            0.0 => "0".to_owned(),
+            value if value < 0.0 => format!("\u{2212}{}", -value),
+            value => format!("+{value}"),
+        };
+        let mut order: Vec<usize> = (0..points.len()).collect();
+        order.sort_by(|a, b| points[*a].lift.cmp(&points[*b].lift).then(a.cmp(b)));
+        let dearest = (0..points.len()).max_by(|a, b| points[*a].cost.cmp(&points[*b].cost).then(b.cmp(a)));
+        let labelled =
+            labels(&points, &order, dearest, |at| (place(&x, costs[at]) * 100.0, 100.0 - place(&y, lifts[at]) * 100.0));
+        let left_out = points.len().saturating_sub(MARKS);
+        let marks = order.iter().take(MARKS).map(|at| {
+            let point = &points[*at];
+            let across = place(&x, costs[*at]);
+            Mark {
+                x: percent_of(across),
+                y: percent_of(1.0 - place(&y, lifts[*at])),
+                tone: super::verdict::tone(Some(&point.lift)),
+                is_loss: point.lift.is_negative(),
+                href: case_link(point.id, None),
+                title: format!("{}: {}, {} a run", point.id, numbers::whole_points(&point.lift), point.shown_cost),
+                label: if labelled.contains(at) { point.id.to_owned() } else { String::new() },
+                is_left: across > 0.6,
+            }
+        });
+        let mut not_shown = named("Not shown, cost not measured", &missing);
+        if left_out > 0 {
+            not_shown.push_str(&format!(
+                " {} with the largest lifts are not shown either.",
+                numbers::counted(left_out, "case", "cases")
+            ));
+        }
+        Self {
+            x_name: "Extra cost per run".to_owned(),
+            x_zero: percent_of(place(&x, 0.0)),
+            x_ticks: x.iter().map(|tick| (percent_of(place(&x, *tick)), money(*tick))).collect(),
+            y_ticks: y
+                .iter()
+                .map(|tick| (percent_of(1.0 - place(&y, *tick)), points_text(*tick), *tick == 0.0))
+                .collect(),
+            marks: marks.collect(),
+            not_shown,
+            empty: "",
+        }
+    }
+}
+
+/// Decimals that tell the ticks of an axis apart.
+fn decimals(ticks: &[f64]) -> usize {
+    let step = ticks.windows(2).map(|pair| pair[1] - pair[0]).fold(1.0, f64::min);
+    (2..9).find(|decimals| (step * 10f64.powi(*decimals) + 1e-9).fract() < 1e-6).map_or(9, |decimals| decimals as usize)
+}
+
+fn named(what: &str, cases: &[&str]) -> String {
+    if cases.is_empty() {
+        return String::new();
+    }
+    let mut names: Vec<String> = cases.iter().take(NAMED).map(|case| (*case).to_owned()).collect();
+    if cases.len() > NAMED {
+        names.push(format!("and {} more", numbers::count(cases.len() - NAMED)));
+    }
+    format!("{what}: {}.", names.join(", "))
+}
+
+/// The marks with a label: those that lost, and the dearest one; none over another. `place` gives percent across and down.
+fn labels(
+    points: &[Point<'_>],
+    order: &[usize],
+    dearest: Option<usize>,
+    place: impl Fn(usize) -> (f64, f64),
+) -> Vec<usize> {
+    let lost = order.iter().copied().filter(|at| points[*at].lift.is_negative());
+    let mut chosen: Vec<usize> = Vec::new();
+    for at in lost.chain(dearest) {
+        let (x, y) = place(at);
+        // a label is at most a quarter wide and a line is about six percent high
+        let is_free = chosen.iter().all(|other| {
+            let (other_x, other_y) = place(*other);
+            (x - other_x).abs() > 25.0 || (y - other_y).abs() > 6.0
+        });
+        if is_free && !chosen.contains(&at) && chosen.len() < LABELS {
+            chosen.push(at);
+        }
+    }
+    chosen
+}

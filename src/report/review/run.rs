@@ -1,0 +1,477 @@
+//! One run in the page: answers, checks with their places, what the agent did, what it used, files.
+
+use std::collections::HashMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rust_decimal::prelude::ToPrimitive;
+use serde::Serialize;
+use skill_lift_contract::telemetry::{Measurement, Money, Observation, Provenance};
+
+use super::budget::Caps;
+use super::texts::{Shown, TextTable};
+use crate::report::formats::cut_to;
+use crate::report::words;
+use crate::runs::claims::{SavedCheck, SavedRow, SavedSpan};
+use crate::runs::events::{Event, EventKind, EventStatus, EventTime, Events};
+use crate::runs::saved_runs::{AnswerContent, RunContents, RunFile};
+use crate::runs::{EventsProblem, RunTelemetry};
+
+/// Code points of evidence and of details of the trace.
+const EVIDENCE_CHARACTERS: usize = 2_048;
+/// Events at the beginning of a trace that are shown when it is long, and at its end.
+const EVENTS_SHOWN: (usize, usize) = (300, 100);
+/// Largest image that stands in the page.
+const IMAGE_BYTES: u64 = 256 << 10;
+/// Largest file whose text stands in the page.
+pub(super) const TEXT_FILE_BYTES: u64 = 16 << 10;
+/// Files of a run whose text stands in the page.
+const TEXT_FILES: usize = 20;
+
+/// A run.
+#[derive(Debug, Serialize)]
+pub(super) struct RunJson {
+    arm: usize,
+    model: usize,
+    rep: u32,
+    dir: Option<String>,
+    status: String,
+    elapsed_ms: Option<u64>,
+    tokens: Option<u64>,
+    cost: Option<Cost>,
+    answer: Option<Vec<Answer>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer_reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) previous: Option<Previous>,
+    checks: Vec<Option<CheckResult>>,
+    trace: Option<Vec<Step>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace_reason: Option<String>,
+    #[serde(skip_serializing_if = "is_zero")]
+    trace_left_out: usize,
+    files: Vec<FileJson>,
+    #[serde(skip_serializing_if = "is_zero")]
+    files_more: usize,
+    telemetry: Vec<Quantity>,
+}
+
+/// The same run of the other iteration.
+#[derive(Debug, Serialize)]
+pub(super) struct Previous {
+    pub(super) status: String,
+    pub(super) passed: Option<u32>,
+    pub(super) total: Option<u32>,
+    pub(super) answer: Option<Vec<Answer>>,
+    pub(super) checks: Vec<Option<CheckResult>>,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+#[derive(Debug, Serialize)]
+struct Cost {
+    value: f64,
+    currency: String,
+}
+
+/// An answer: a text of the table, or what it is instead.
+#[derive(Debug, Serialize)]
+pub(super) struct Answer {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    binary: Option<&'static str>,
+}
+
+/// What a check says of a run.
+#[derive(Debug, Serialize)]
+pub(super) struct CheckResult {
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
+    evidence: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    spans: Vec<(usize, usize, usize)>,
+    #[serde(skip_serializing_if = "is_zero")]
+    spans_more: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct Step {
+    at: Option<f64>,
+    ms: Option<f64>,
+    kind: &'static str,
+    label: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+    ok: Option<bool>,
+}
+
+#[derive(Debug, Serialize)]
+struct FileJson {
+    path: String,
+    bytes: u64,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data_uri: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<usize>,
+}
+
+#[derive(Debug, Serialize)]
+struct Quantity {
+    label: &'static str,
+    unit: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    currency: Option<String>,
+    value: Value,
+    source: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Value {
+    Number(f64),
+    Flag(bool),
+    None,
+}
+
+/// Bytes of a page that can be left out.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Extras {
+    /// Of details of traces.
+    pub(super) details: usize,
+    /// Of images.
+    pub(super) images: usize,
+}
+
+/// What a run is shown as.
+pub(super) struct RunView<'a> {
+    pub(super) row: &'a SavedRow,
+    pub(super) arm: usize,
+    pub(super) model: usize,
+    /// Whether the folder of the runs was given.
+    pub(super) has_runs: bool,
+    /// What its directory holds; `None` when it is not there.
+    pub(super) contents: Option<RunContents>,
+}
+
+impl RunView<'_> {
+    /// The run as JSON. `keys` are the checks of the case in order.
+    pub(super) fn to_json(
+        &mut self,
+        keys: &[CheckKey],
+        caps: Caps,
+        texts: &mut TextTable,
+        extras: &mut Extras,
+    ) -> RunJson {
+        let row = self.row;
+        let (answer, checks) = answer_and_checks(row, self.contents.as_ref(), keys, caps, texts);
+        let (trace, trace_reason, trace_left_out) = match &self.contents {
+            Some(contents) => trace(&contents.events, &contents.times, caps, extras),
+            None => (None, None, 0),
+        };
+        let (files, files_more) = match &mut self.contents {
+            Some(contents) => (files(contents, caps, texts, extras), contents.more_files),
+            None => (Vec::new(), 0),
+        };
+        let cost = row.telemetry.cost.value();
+        RunJson {
+            arm: self.arm,
+            model: self.model,
+            rep: row.repetition,
+            dir: (!row.run_dir.is_empty()).then(|| row.run_dir.clone()),
+            status: status(row),
+            elapsed_ms: row.telemetry.elapsed_ms.value().copied(),
+            tokens: row.telemetry.total_tokens.value().copied(),
+            cost: cost.and_then(|cost| {
+                Some(Cost { value: cost.amount.to_f64()?, currency: cost.currency.code().to_owned() })
+            }),
+            answer_reason: answer.is_none().then(|| no_answer(self.has_runs, self.contents.is_some())),
+            answer,
+            previous: None,
+            checks,
+            trace,
+            trace_reason,
+            trace_left_out,
+            files,
+            files_more,
+            telemetry: telemetry(&row.telemetry, row.skill_loaded),
+        }
+    }
+}
+
+/// Why an answer is not in the page.
+fn no_answer(has_runs: bool, is_there: bool) -> String {
+    match (has_runs, is_there) {
+        (false, _) => "Answers are not in this page. Render it again with --runs.".to_owned(),
+        (true, true) => "No answer was saved for this run.".to_owned(),
+        (true, false) => "The folder of this run is not below the folder of the runs.".to_owned(),
+    }
+}
+
+/// `ok`, or why a run is not scored.
+pub(super) fn status(row: &SavedRow) -> String {
+    if row.is_scorable() {
+        return "ok".to_owned();
+    }
+    row.unscored_reasons.iter().map(|code| words::unscored_reason(code)).collect::<Vec<_>>().join(", ")
+}
+
+/// A check of a case: its name, and which one of that name it is.
+pub(super) type CheckKey = (String, usize);
+
+/// The checks of a row with their keys.
+pub(super) fn keyed(checks: &[SavedCheck]) -> impl Iterator<Item = (CheckKey, &SavedCheck)> {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    checks.iter().map(move |check| {
+        let number = seen.entry(&check.name).or_default();
+        *number += 1;
+        ((check.name.clone(), *number), check)
+    })
+}
+
+/// The answer of a run, and its checks with places in it.
+pub(super) fn answer_and_checks(
+    row: &SavedRow,
+    contents: Option<&RunContents>,
+    keys: &[CheckKey],
+    caps: Caps,
+    texts: &mut TextTable,
+) -> (Option<Vec<Answer>>, Vec<Option<CheckResult>>) {
+    let mut shown: Vec<(&str, usize, Shown<'_>)> = Vec::new();
+    let mut answers = Vec::new();
+    for answer in contents.iter().flat_map(|contents| &contents.answers) {
+        let path = answer.path.clone();
+        answers.push(match &answer.content {
+            AnswerContent::Text { text, replaced } => {
+                let part = Shown::of(text, caps.answer_bytes);
+                let at = texts.add(&part, *replaced, is_json(text));
+                shown.push((&answer.path, at, part));
+                Answer { path, text: Some(at), bytes: None, binary: None }
+            }
+            AnswerContent::Binary { bytes, media_type } => {
+                Answer { path, text: None, bytes: Some(*bytes), binary: Some(media_type) }
+            }
+            AnswerContent::TooLarge => {
+                Answer { path, text: None, bytes: None, binary: Some("a text larger than what is read") }
+            }
+        });
+    }
+    let mut results: HashMap<CheckKey, CheckResult> =
+        keyed(&row.checks).map(|(key, check)| (key, result(check, &shown))).collect();
+    let checks = keys.iter().map(|key| results.remove(key)).collect();
+    ((!answers.is_empty()).then_some(answers), checks)
+}
+
+fn is_json(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
+fn result(check: &SavedCheck, shown: &[(&str, usize, Shown<'_>)]) -> CheckResult {
+    let (outcome, said) = outcome(check);
+    let place = |span: &SavedSpan| {
+        let (_, text, part) = shown.iter().find(|(path, ..)| *path == span.file)?;
+        let (from, to) = part.place(span.from as usize, span.to as usize)?;
+        Some((*text, from, to))
+    };
+    let spans: Vec<_> = check.spans.iter().filter_map(place).collect();
+    CheckResult {
+        outcome,
+        words: said,
+        score: check.share.filter(|_| check.severity == crate::suite::Severity::Soft || check.is_judgement),
+        evidence: cut_to(&check.evidence, EVIDENCE_CHARACTERS),
+        spans_more: check.spans.len() - spans.len() + check.more_spans as usize,
+        spans,
+    }
+}
+
+/// The state of a check, and its words where they are not those of the state.
+fn outcome(check: &SavedCheck) -> (&'static str, Option<String>) {
+    if let Some(reason) = &check.skipped {
+        let why = if reason.is_empty() { "skipped".to_owned() } else { format!("skipped: {reason}") };
+        return ("skipped", Some(why));
+    }
+    match (check.passed, check.state.as_deref()) {
+        (Some(true), _) => ("pass", None),
+        (Some(false), _) => ("fail", None),
+        (None, Some("error")) => ("error", Some("could not be checked".to_owned())),
+        (None, Some("unsupported")) => ("unsupported", Some("not graded by this version".to_owned())),
+        (None, _) if check.is_judgement => ("pending", Some("waiting for a judge".to_owned())),
+        (None, _) => ("undecided", Some("undecided".to_owned())),
+    }
+}
+
+type Trace = (Option<Vec<Step>>, Option<String>, usize);
+
+fn trace(events: &Events, times: &[EventTime], caps: Caps, extras: &mut Extras) -> Trace {
+    let log = match events {
+        Ok(log) => log,
+        Err(EventsProblem::Missing) => return (None, Some("there is no events.json".to_owned()), 0),
+        Err(problem) => return (None, Some(cut_to(&problem.to_string(), EVIDENCE_CHARACTERS)), 0),
+    };
+    let number = log.events.len();
+    let (first, last) = EVENTS_SHOWN;
+    let is_shown = |at: usize| number <= first + last || at < first || at >= number - last;
+    let start = times.iter().filter_map(|time| time.at).reduce(f64::min);
+    let shown = log.events.iter().enumerate().filter(|(at, event)| is_shown(*at) && event.kind != EventKind::Metric);
+    let steps: Vec<Step> = shown
+        .map(|(position, event)| {
+            let EventTime { at, took } = times.get(position).copied().unwrap_or_default();
+            let detail = detail(event);
+            extras.details += detail.as_ref().map_or(0, String::len);
+            Step {
+                at: at.zip(start).map(|(at, start)| at - start),
+                ms: took,
+                kind: event.kind.wire_name(),
+                label: cut_to(label(event), LABEL_CHARACTERS),
+                detail: detail.filter(|_| caps.details),
+                ok: match event.status {
+                    EventStatus::Completed => Some(event.exit_code.is_none_or(|code| code == 0)),
+                    EventStatus::Failed => Some(false),
+                    EventStatus::InProgress | EventStatus::Unknown => None,
+                },
+            }
+        })
+        .collect();
+    (Some(steps), None, number.saturating_sub(first + last))
+}
+
+/// Code points of the line of an event.
+const LABEL_CHARACTERS: usize = 200;
+
+fn label(event: &Event) -> &str {
+    let told: [&str; 4] = match event.kind {
+        EventKind::FileRead | EventKind::FileWrite => [&event.path, &event.input, &event.name, &event.text],
+        _ => [&event.input, &event.command, &event.name, &event.path],
+    };
+    told.into_iter().find(|text| !text.is_empty()).unwrap_or(event.kind.wire_name())
+}
+
+fn detail(event: &Event) -> Option<String> {
+    let mut parts = Vec::new();
+    if label(event).chars().nth(LABEL_CHARACTERS).is_some() {
+        parts.push(cut_to(label(event), EVIDENCE_CHARACTERS));
+    }
+    if !event.output.is_empty() {
+        parts.push(cut_to(&event.output, EVIDENCE_CHARACTERS));
+    }
+    parts.extend(event.exit_code.filter(|code| *code != 0).map(|code| format!("exit code {code}")));
+    (!parts.is_empty()).then(|| parts.join("\n"))
+}
+
+fn files(contents: &mut RunContents, caps: Caps, texts: &mut TextTable, extras: &mut Extras) -> Vec<FileJson> {
+    let answers: Vec<String> = contents.answers.iter().map(|answer| answer.path.clone()).collect();
+    let list: Vec<RunFile> = contents.files.clone();
+    let mut texts_left = if caps.artifacts { TEXT_FILES } else { 0 };
+    list.into_iter()
+        .map(|RunFile { path, bytes }| {
+            let mut file = FileJson { kind: "other", path, bytes, data_uri: None, text: None };
+            if let Some(media_type) = image_type(&file.path) {
+                file.kind = "image";
+                if caps.artifacts && bytes <= IMAGE_BYTES {
+                    extras.images += (bytes as usize).div_ceil(3) * 4;
+                    let read = contents.read(&file.path, IMAGE_BYTES).ok().filter(|_| caps.images);
+                    file.data_uri = read.map(|bytes| format!("data:{media_type};base64,{}", STANDARD.encode(&**bytes)));
+                }
+            } else if bytes <= TEXT_FILE_BYTES && texts_left > 0 && !answers.contains(&file.path) {
+                let read = contents.read(&file.path, TEXT_FILE_BYTES).ok();
+                let text = read.as_ref().and_then(|bytes| std::str::from_utf8(bytes).ok());
+                if let Some(text) = text.filter(|text| !text.contains('\0')) {
+                    texts_left -= 1;
+                    file.kind = "text";
+                    file.text = Some(texts.add(&Shown::of(text, caps.answer_bytes), 0, is_json(text)));
+                }
+            }
+            file
+        })
+        .collect()
+}
+
+/// The type of an image that a page may show.
+fn image_type(path: &str) -> Option<&'static str> {
+    let (_, extension) = path.rsplit_once('.')?;
+    Some(match extension.to_ascii_lowercase().as_str() {
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "webp" => "image/webp",
+        "svg" => "image/svg+xml",
+        _ => return None,
+    })
+}
+
+fn telemetry(used: &RunTelemetry, skill_loaded: Option<bool>) -> Vec<Quantity> {
+    let is_told = |measurement: &Measurement<u64>| measurement.value().is_some_and(|value| *value > 0);
+    let mut list = vec![count("Time", "ms", &used.elapsed_ms), count("Tokens", "tokens", &used.total_tokens)];
+    for (label, measurement) in [
+        ("Input tokens", &used.input_tokens),
+        ("Output tokens", &used.output_tokens),
+        ("Read from cache", &used.cache_read_tokens),
+        ("Written to cache", &used.cache_write_tokens),
+    ] {
+        if is_told(measurement) {
+            list.push(count(label, "tokens", measurement));
+        }
+    }
+    list.push(money(&used.cost));
+    list.push(count("Tool calls", "count", &used.commands));
+    list.push(Quantity {
+        label: "Skill loaded",
+        unit: "yes_no",
+        currency: None,
+        value: skill_loaded.map_or(Value::None, Value::Flag),
+        source: skill_loaded.map_or("", |_| "trace"),
+        reason: skill_loaded.is_none().then(|| "No trace says whether the skill was loaded.".to_owned()),
+    });
+    list
+}
+
+fn count(label: &'static str, unit: &'static str, measurement: &Measurement<u64>) -> Quantity {
+    let value = measurement.value().map_or(Value::None, |value| Value::Number(*value as f64));
+    Quantity { label, unit, currency: None, value, source: source(measurement), reason: reason(measurement) }
+}
+
+fn money(measurement: &Measurement<Money>) -> Quantity {
+    let value = measurement.value();
+    Quantity {
+        label: "Cost",
+        unit: "money",
+        currency: value.map(|money| money.currency.code().to_owned()),
+        value: value.and_then(|money| money.amount.to_f64()).map_or(Value::None, Value::Number),
+        source: source(measurement),
+        reason: reason(measurement),
+    }
+}
+
+fn source<T>(measurement: &Measurement<T>) -> &'static str {
+    match measurement.provenance() {
+        Some(Provenance::ProviderReported) => "provider",
+        Some(Provenance::TraceNormalized) => "trace",
+        Some(Provenance::PriceTableEstimated) => "price table",
+        Some(Provenance::Estimated) => "estimated",
+        Some(Provenance::LegacyUnverified) => "older record, unverified",
+        None => "",
+    }
+}
+
+fn reason<T>(measurement: &Measurement<T>) -> Option<String> {
+    match &measurement.observation {
+        Observation::Available { .. } => None,
+        Observation::Unavailable(reason) => {
+            Some(format!("Nothing in the files of this run states it ({}).", cut_to(reason, LABEL_CHARACTERS)))
+        }
+        Observation::NotApplicable(reason) => {
+            Some(format!("It does not apply to this run ({}).", cut_to(reason, LABEL_CHARACTERS)))
+        }
+    }
+}
