@@ -58,6 +58,9 @@ pub struct RenderViewerArguments {
     feedback_format: Option<FeedbackFormat>,
     #[command(flatten)]
     page: PageArguments,
+    /// When the page is made, to be shown in it; without it no time is.
+    #[arg(long, value_name = "TIME")]
+    generated_at: Option<String>,
     /// Largest report.
     #[arg(long, value_name = "MIB", default_value_t = 256)]
     max_report_mib: u64,
@@ -78,9 +81,6 @@ pub struct PageArguments {
     /// List the files of the runs, and show none.
     #[arg(long)]
     no_artifacts: bool,
-    /// When the page is made, to be shown in it; without it no time is.
-    #[arg(long, value_name = "TIME")]
-    generated_at: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -97,9 +97,8 @@ impl PageArguments {
             page_bytes: (self.max_page_mib as usize) << 20,
             answer_kib: self.max_output_kib as usize,
             artifacts: !self.no_artifacts,
-            generated_at: self.generated_at.clone(),
             feedback_shape,
-            token: None,
+            ..ReviewOptions::default()
         }
     }
 }
@@ -116,10 +115,11 @@ impl RenderViewerArguments {
         };
         let suite = self.suite.as_deref().map(load_suite).transpose()?;
         let feedback = self.read_feedback()?;
-        let options = self.page.options(match self.feedback_format {
+        let mut options = self.page.options(match self.feedback_format {
             Some(FeedbackFormat::SkillCreator) => FeedbackShape::Reviews,
             Some(FeedbackFormat::V2) | None => FeedbackShape::Entries,
         });
+        options.generated_at.clone_from(&self.generated_at);
         let request = ReviewRequest {
             report: &self.benchmark,
             runs: self.runs.as_deref(),

@@ -111,7 +111,9 @@ pub fn review_page(request: &ReviewRequest<'_>) -> Result<Page, ReviewError> {
     let source = ReviewSource {
         again: report.again(),
         report_sha256: &report.sha256,
-        label: iteration_name(request.report.parent()),
+        label: iteration_name(request.report.parent())
+            .or(iteration_name(request.runs.and_then(Path::parent)))
+            .or(iteration_name(request.runs)),
         texts: &texts,
         runs: runs.as_ref(),
         shown_runs: &request.runs.map(shown_path).unwrap_or_default(),
