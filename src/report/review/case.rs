@@ -5,10 +5,10 @@ use std::io;
 
 use serde::Serialize;
 
-use super::budget::{Caps, CaseSize, answer_sizes};
+use super::budget::{Caps, CaseSize, Most};
 use super::cases::{CaseOfPage, RunsByKey};
 use super::island::island;
-use super::run::{CheckKey, Extras, Previous, RunJson, RunView, TEXT_FILE_BYTES, answer_and_checks, keyed, status};
+use super::run::{CheckKey, Extras, Previous, RunJson, RunView, answer_and_checks, keyed, status};
 use super::texts::{Shown, Text, TextTable};
 use crate::report::ordered::Ordered;
 use crate::runs::SavedRuns;
@@ -124,22 +124,23 @@ impl<'a> CaseSource<'a> {
     {
         let mut read = self.read(id, case);
         let lengths = read.lengths_of_answers();
-        // texts of files are cut like answers
-        let longest = lengths.iter().copied().max().unwrap_or_default().max(TEXT_FILE_BYTES as usize);
+        let longest = lengths.iter().copied().max().unwrap_or_default();
         let mut size = CaseSize { is_queued, ..CaseSize::default() };
-        for (step, answer_bytes) in answer_sizes(most.answer_kib).into_iter().enumerate() {
+        for (step, answer_bytes) in most.answer_sizes().into_iter().enumerate() {
             size.longer[step] = lengths.iter().filter(|length| **length > answer_bytes).count();
             // what is not cut takes as much as under the size before
             if step > 0 && longest <= answer_bytes {
                 size.by_answer[step] = size.by_answer[step - 1];
                 continue;
             }
-            let caps = Caps { answer_bytes, details: true, images: true, artifacts: most.artifacts };
-            let (mut texts, mut extras) = (TextTable::default(), Extras::default());
-            let case = read.to_json(caps, &mut texts, &mut extras);
-            size.by_answer[step] =
-                island(&Chunk { texts: texts.into_texts(), cases: Ordered(vec![(id.to_owned(), case)]) })?.len();
-            (size.details, size.images) = (extras.details, extras.images);
+            let caps = Caps { file_texts: false, ..Caps::whole(most, answer_bytes) };
+            let (bytes, extras) = read.measure(id, caps)?;
+            size.by_answer[step] = bytes;
+            (size.details, size.traces, size.images) = (extras.details, extras.traces, extras.images);
+            if step == 0 && most.artifacts {
+                let (with_texts, _) = read.measure(id, Caps { file_texts: true, ..caps })?;
+                size.file_texts = with_texts - bytes;
+            }
         }
         Ok(size)
     }
@@ -180,13 +181,6 @@ impl<'a> CaseSource<'a> {
     }
 }
 
-/// What the user wants at most.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Most {
-    pub(super) answer_kib: usize,
-    pub(super) artifacts: bool,
-}
-
 impl ReadCase<'_> {
     /// Bytes of each answer.
     fn lengths_of_answers(&self) -> Vec<usize> {
@@ -198,6 +192,14 @@ impl ReadCase<'_> {
             AnswerContent::Binary { .. } | AnswerContent::TooLarge => 0,
         });
         texts.collect()
+    }
+
+    /// The bytes of the case alone, and those of them that can be left out.
+    fn measure(&mut self, id: &str, caps: Caps) -> io::Result<(usize, Extras)> {
+        let (mut texts, mut extras) = (TextTable::default(), Extras::default());
+        let case = self.to_json(caps, &mut texts, &mut extras);
+        let chunk = Chunk { texts: texts.into_texts(), cases: Ordered(vec![(id.to_owned(), case)]) };
+        Ok((island(&chunk)?.len(), extras))
     }
 
     fn to_json(&mut self, caps: Caps, texts: &mut TextTable, extras: &mut Extras) -> CaseJson {

@@ -23,8 +23,8 @@ use num_traits::One;
 use rayon::prelude::*;
 use serde_json::Value;
 
-use self::budget::{CaseSize, Plan};
-use self::case::{CaseSource, Most, OtherIteration};
+use self::budget::{CaseSize, Most, Plan};
+use self::case::{CaseSource, OtherIteration};
 use self::cases::{CasesOfPage, RunsByKey};
 use self::index::{Facts, Index, IndexCase, Served};
 use self::overview::{Changes, Overview, Sources};
@@ -190,8 +190,7 @@ pub fn render(source: &ReviewSource<'_>) -> Result<Page, PageError> {
     let index = |cases: &[IndexCase]| island::island(&index_of(source, &pages, &view, cases));
     let around = shell.bytes() + index(&cases)?.len() + RESERVED_BYTES;
     let room = source.options.page_bytes.saturating_sub(around);
-    let plan = budget::plan(&sizes, most.answer_kib, most.artifacts, room)
-        .map_err(|smallest| PageError::TooLarge(smallest + around))?;
+    let plan = budget::plan(&sizes, &most, room).map_err(|smallest| PageError::TooLarge(smallest + around))?;
     let parts = parts(&sizes, &plan);
     for (number, part) in parts.iter().enumerate() {
         cases[part.clone()].iter_mut().for_each(|case| case.chunk = number);

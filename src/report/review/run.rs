@@ -8,7 +8,7 @@ use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 use skill_lift_contract::telemetry::{Measurement, Money, Observation, Provenance};
 
-use super::budget::Caps;
+use super::budget::{Caps, TraceCap};
 use super::texts::{Shown, TextTable};
 use crate::report::formats::cut_to;
 use crate::report::words;
@@ -24,7 +24,7 @@ const EVENTS_SHOWN: (usize, usize) = (300, 100);
 /// Largest image that stands in the page.
 const IMAGE_BYTES: u64 = 256 << 10;
 /// Largest file whose text stands in the page.
-pub(super) const TEXT_FILE_BYTES: u64 = 16 << 10;
+const TEXT_FILE_BYTES: u64 = 16 << 10;
 /// Files of a run whose text stands in the page.
 const TEXT_FILES: usize = 20;
 
@@ -118,6 +118,7 @@ struct Step {
 struct FileJson {
     path: String,
     bytes: u64,
+    #[serde(skip_serializing_if = "str::is_empty")]
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     data_uri: Option<String>,
@@ -150,6 +151,8 @@ enum Value {
 pub(super) struct Extras {
     /// Of details of traces.
     pub(super) details: usize,
+    /// Of traces with their details.
+    pub(super) traces: usize,
     /// Of images.
     pub(super) images: usize,
 }
@@ -328,13 +331,12 @@ fn trace(events: &Events, times: &[EventTime], caps: Caps, extras: &mut Extras) 
         .map(|(position, event)| {
             let EventTime { at, took } = times.get(position).copied().unwrap_or_default();
             let detail = detail(event);
-            extras.details += detail.as_ref().map_or(0, String::len);
             Step {
                 at: at.zip(start).map(|(at, start)| at - start),
                 ms: took,
                 kind: event.kind.wire_name(),
                 label: cut_to(label(event), LABEL_CHARACTERS),
-                detail: detail.filter(|_| caps.details),
+                detail: detail.filter(|_| caps.trace == TraceCap::Whole),
                 ok: match event.status {
                     EventStatus::Completed => Some(event.exit_code.is_none_or(|code| code == 0)),
                     EventStatus::Failed => Some(false),
@@ -343,6 +345,14 @@ fn trace(events: &Events, times: &[EventTime], caps: Caps, extras: &mut Extras) 
             }
         })
         .collect();
+    if caps.trace == TraceCap::Nothing {
+        return (None, Some("it was left out to keep the page under its limit".to_owned()), 0);
+    }
+    // as they stand in the page; characters that are escaped take a little more
+    let length = |step: &Step| serde_json::to_vec(step).map_or(0, |bytes| bytes.len() + 1);
+    extras.traces += steps.iter().map(length).sum::<usize>();
+    extras.details +=
+        steps.iter().filter_map(|step| step.detail.as_ref()).map(|detail| detail.len() + 12).sum::<usize>();
     (Some(steps), None, number.saturating_sub(first + last))
 }
 
@@ -372,15 +382,15 @@ fn detail(event: &Event) -> Option<String> {
 fn files(contents: &mut RunContents, caps: Caps, texts: &mut TextTable, extras: &mut Extras) -> Vec<FileJson> {
     let answers: Vec<String> = contents.answers.iter().map(|answer| answer.path.clone()).collect();
     let list: Vec<RunFile> = contents.files.clone();
-    let mut texts_left = if caps.artifacts { TEXT_FILES } else { 0 };
+    let mut texts_left = if caps.file_texts { TEXT_FILES } else { 0 };
     list.into_iter()
         .map(|RunFile { path, bytes }| {
-            let mut file = FileJson { kind: "other", path, bytes, data_uri: None, text: None };
+            let mut file = FileJson { kind: "", path, bytes, data_uri: None, text: None };
             if let Some(media_type) = image_type(&file.path) {
                 file.kind = "image";
-                if caps.artifacts && bytes <= IMAGE_BYTES {
+                if caps.images && bytes <= IMAGE_BYTES {
                     extras.images += (bytes as usize).div_ceil(3) * 4;
-                    let read = contents.read(&file.path, IMAGE_BYTES).ok().filter(|_| caps.images);
+                    let read = contents.read(&file.path, IMAGE_BYTES).ok();
                     file.data_uri = read.map(|bytes| format!("data:{media_type};base64,{}", STANDARD.encode(&**bytes)));
                 }
             } else if bytes <= TEXT_FILE_BYTES && texts_left > 0 && !answers.contains(&file.path) {
