@@ -60,6 +60,35 @@ for (const name of PAGES) for (const width of [320, 420, 721]) {
   });
 }
 
+test("19 text spacing of readers and 200% zoom: nothing sideways, nothing cut in controls", async () => {
+  for (const [name, width] of [["demo", 1280], ["demo", 640], ["rtl-cjk", 420]]) {
+    const { page } = await open(browser, name, { width, height: 640 });
+    await page.evaluate(() => {
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync("*{line-height:1.5!important;letter-spacing:.12em!important;word-spacing:.16em!important}p{margin-bottom:2em!important}");
+      document.adoptedStyleSheets = [sheet];
+    });
+    for (const [view, hash] of Object.entries(viewsOf(name))) {
+      await visit(page, hash);
+      const found = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth, cut: [...document.querySelectorAll("main button, main .btn, .tabs a, h1, h2, h3")].filter((element) => element.checkVisibility() && !element.closest(".vh") && !element.classList.contains("vh") && (element.scrollHeight > element.clientHeight + 2 && getComputedStyle(element).overflowY !== "visible")).map((element) => element.outerHTML.slice(0, 90)) }));
+      assert.ok(found.wide <= width, `${name} ${width} ${view}: ${found.wide}`);
+      assert.deepEqual(found.cut, []);
+    }
+    await page.context().close();
+  }
+});
+
+test("reduced motion: no transition; forced colours: what is chosen is outlined", async () => {
+  const { page } = await open(browser, "demo", { hash: "#cases" });
+  const moving = () => page.evaluate(() => [...document.querySelectorAll("*")].filter((element) => parseFloat(getComputedStyle(element).transitionDuration) > 0).length);
+  await page.emulateMedia({ reducedMotion: "no-preference" });
+  assert.ok(await moving() > 0);
+  await page.emulateMedia({ reducedMotion: "reduce", forcedColors: "active" });
+  assert.equal(await moving(), 0);
+  assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector(".chip[aria-pressed=true]")).outlineStyle), "solid");
+  await page.context().close();
+});
+
 test("20 controls are 24 by 24 px, or have the room of it around them", async () => {
   for (const name of ["demo", "sparse"]) for (const width of [1280, 420]) {
     const { page } = await open(browser, name, { width });

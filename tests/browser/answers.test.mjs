@@ -108,6 +108,23 @@ test("26 a text of 2 MB: both sizes and the path, head and tail, at most 400 lin
   await page.context().close();
 });
 
+test("24 a chosen mark never hides behind the button that shows all lines", async () => {
+  const source = Array.from({ length: 1000 }, (_, i) => `line ${i}\n`).join("");
+  const path = variantPath("rtl-cjk", ({ chunks: [chunk] }) => {
+    const data = chunk.cases["hebrew-headers"], text = data.runs[0].answer[0].text, at = source.indexOf("line 500\n");
+    chunk.texts[text] = { bytes: source.length, text: source, cuts: [] };
+    for (const run of data.runs) run.checks[0] = { outcome: "pass", evidence: "", spans: [[text, at, at + 8]] };
+  });
+  for (const view of ["raw", "md"]) {
+    const { page } = await open(browser, path, { hash: "#case=hebrew-headers&view=" + view });
+    assert.equal(await page.getByRole("button", { name: "Show all 1,000 lines" }).count(), 2);
+    assert.equal(await page.locator("#case mark").count(), 0);
+    await visit(page, "#case=hebrew-headers&a=1&view=" + view);
+    assert.deepEqual(await page.locator("#case mark.on").allInnerTexts(), ["line 500", "line 500"]);
+    await page.context().close();
+  }
+});
+
 test("26 a line of more than 4,000 characters is cut, and its rest can be had; a mark in the rest opens it", async () => {
   const long = "word ".repeat(2000) + "needle end";
   const path = variantPath("rtl-cjk", ({ chunks: [chunk] }) => {

@@ -7,8 +7,12 @@ import { open, startBrowser, visit } from "./browser.mjs";
 import { pagePath, readIslands, variantPath } from "./pages.mjs";
 
 let browser;
+const servers = [];
 before(async () => { browser = await startBrowser(); });
-after(() => browser.close());
+after(() => {
+  for (const server of servers) server.close();
+  return browser.close();
+});
 
 // The shape of feedback.json, version 2.
 function validate(file) {
@@ -154,7 +158,9 @@ async function serve(answer) {
     return null;
   });
   await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
-  return { posts, url: `http://127.0.0.1:${server.address().port}/`, close: () => { server.closeAllConnections(); server.close(); } };
+  const running = { posts, url: `http://127.0.0.1:${server.address().port}/`, close: () => { server.closeAllConnections(); server.close(); } };
+  servers.push(running);
+  return running;
 }
 
 test("28 served: one post per changed entry after 800 ms; the states are said", async () => {

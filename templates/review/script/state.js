@@ -16,6 +16,7 @@ function chunk(number) {
 }
 
 const modelName = (model) => index.models[model] || "no model named";
+const armWords = (arm) => (/^with/.test(index.arms[arm].words) ? index.arms[arm].words : "with " + index.arms[arm].words);
 const shortArm = (arm) => (index.arms[arm].variant === "without_skill" ? "Without" : index.arms[arm].variant === "with_skill" ? "With" : index.arms[arm].name);
 
 // A run of the index: [arm, model, repetition, status, passed, total, vetoed, name for reviews].
