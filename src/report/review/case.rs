@@ -33,6 +33,8 @@ pub struct CaseTexts {
 #[derive(Serialize)]
 struct Chunk {
     texts: Vec<Text>,
+    /// Words that many runs share; the first has the position 1.
+    words: Vec<String>,
     cases: Ordered<CaseJson>,
 }
 
@@ -105,7 +107,8 @@ impl<'a> CaseSource<'a> {
         let cases: Vec<_> = cases
             .map(|(id, case, caps)| (id.to_owned(), self.read(id, case).to_json(caps, &mut texts, &mut extras)))
             .collect();
-        island(&Chunk { texts: texts.into_texts(), cases: Ordered(cases) })
+        let (texts, words) = texts.into_parts();
+        island(&Chunk { texts, words, cases: Ordered(cases) })
     }
 
     /// How many bytes a case takes under each size of an answer.
@@ -198,7 +201,8 @@ impl ReadCase<'_> {
     fn measure(&mut self, id: &str, caps: Caps) -> io::Result<(usize, Extras)> {
         let (mut texts, mut extras) = (TextTable::default(), Extras::default());
         let case = self.to_json(caps, &mut texts, &mut extras);
-        let chunk = Chunk { texts: texts.into_texts(), cases: Ordered(vec![(id.to_owned(), case)]) };
+        let (texts, words) = texts.into_parts();
+        let chunk = Chunk { texts, words, cases: Ordered(vec![(id.to_owned(), case)]) };
         Ok((island(&chunk)?.len(), extras))
     }
 

@@ -126,17 +126,9 @@ struct FileJson {
     text: Option<usize>,
 }
 
+/// Name, unit, value, source, reason and currency: words are positions in the words of the chunk.
 #[derive(Debug, Serialize)]
-struct Quantity {
-    label: &'static str,
-    unit: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    currency: Option<String>,
-    value: Value,
-    source: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-}
+struct Quantity(usize, usize, Value, usize, usize, usize);
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
@@ -208,7 +200,7 @@ impl RunView<'_> {
             trace_left_out,
             files,
             files_more,
-            telemetry: telemetry(&row.telemetry, row.skill_loaded),
+            telemetry: telemetry(&row.telemetry, row.skill_loaded, texts),
         }
     }
 }
@@ -420,9 +412,10 @@ fn image_type(path: &str) -> Option<&'static str> {
     })
 }
 
-fn telemetry(used: &RunTelemetry, skill_loaded: Option<bool>) -> Vec<Quantity> {
+fn telemetry(used: &RunTelemetry, skill_loaded: Option<bool>, words: &mut TextTable) -> Vec<Quantity> {
     let is_told = |measurement: &Measurement<u64>| measurement.value().is_some_and(|value| *value > 0);
-    let mut list = vec![count("Time", "ms", &used.elapsed_ms), count("Tokens", "tokens", &used.total_tokens)];
+    let mut list =
+        vec![count("Time", "ms", &used.elapsed_ms, words), count("Tokens", "tokens", &used.total_tokens, words)];
     for (label, measurement) in [
         ("Input tokens", &used.input_tokens),
         ("Output tokens", &used.output_tokens),
@@ -430,37 +423,35 @@ fn telemetry(used: &RunTelemetry, skill_loaded: Option<bool>) -> Vec<Quantity> {
         ("Written to cache", &used.cache_write_tokens),
     ] {
         if is_told(measurement) {
-            list.push(count(label, "tokens", measurement));
+            list.push(count(label, "tokens", measurement, words));
         }
     }
-    list.push(money(&used.cost));
-    list.push(count("Tool calls", "count", &used.commands));
-    list.push(Quantity {
-        label: "Skill loaded",
-        unit: "yes_no",
-        currency: None,
-        value: skill_loaded.map_or(Value::None, Value::Flag),
-        source: skill_loaded.map_or("", |_| "trace"),
-        reason: skill_loaded.is_none().then(|| "No trace says whether the skill was loaded.".to_owned()),
-    });
+    list.push(money(&used.cost, words));
+    list.push(count("Tool calls", "count", &used.commands, words));
+    let (source, reason) = match skill_loaded {
+        Some(_) => ("trace", ""),
+        None => ("", "No trace says whether the skill was loaded."),
+    };
+    let [name, unit, source, reason] = ["Skill loaded", "yes_no", source, reason].map(|word| words.word(word));
+    list.push(Quantity(name, unit, skill_loaded.map_or(Value::None, Value::Flag), source, reason, 0));
     list
 }
 
-fn count(label: &'static str, unit: &'static str, measurement: &Measurement<u64>) -> Quantity {
+fn count(name: &str, unit: &str, measurement: &Measurement<u64>, words: &mut TextTable) -> Quantity {
     let value = measurement.value().map_or(Value::None, |value| Value::Number(*value as f64));
-    Quantity { label, unit, currency: None, value, source: source(measurement), reason: reason(measurement) }
+    let reason = reason(measurement);
+    let [name, unit, source, reason] = [name, unit, source(measurement), &reason].map(|word| words.word(word));
+    Quantity(name, unit, value, source, reason, 0)
 }
 
-fn money(measurement: &Measurement<Money>) -> Quantity {
-    let value = measurement.value();
-    Quantity {
-        label: "Cost",
-        unit: "money",
-        currency: value.map(|money| money.currency.code().to_owned()),
-        value: value.and_then(|money| money.amount.to_f64()).map_or(Value::None, Value::Number),
-        source: source(measurement),
-        reason: reason(measurement),
-    }
+fn money(measurement: &Measurement<Money>, words: &mut TextTable) -> Quantity {
+    let money = measurement.value();
+    let value = money.and_then(|money| money.amount.to_f64()).map_or(Value::None, Value::Number);
+    let reason = reason(measurement);
+    let currency = money.map(|money| money.currency.code().to_owned()).unwrap_or_default();
+    let texts = ["Cost", "money", source(measurement), &reason, &currency];
+    let [name, unit, source, reason, currency] = texts.map(|word| words.word(word));
+    Quantity(name, unit, value, source, reason, currency)
 }
 
 fn source<T>(measurement: &Measurement<T>) -> &'static str {
@@ -474,14 +465,14 @@ fn source<T>(measurement: &Measurement<T>) -> &'static str {
     }
 }
 
-fn reason<T>(measurement: &Measurement<T>) -> Option<String> {
+fn reason<T>(measurement: &Measurement<T>) -> String {
     match &measurement.observation {
-        Observation::Available { .. } => None,
+        Observation::Available { .. } => String::new(),
         Observation::Unavailable(reason) => {
-            Some(format!("Nothing in the files of this run states it ({}).", cut_to(reason, LABEL_CHARACTERS)))
+            format!("Nothing in the files of this run states it ({}).", cut_to(reason, LABEL_CHARACTERS))
         }
         Observation::NotApplicable(reason) => {
-            Some(format!("It does not apply to this run ({}).", cut_to(reason, LABEL_CHARACTERS)))
+            format!("It does not apply to this run ({}).", cut_to(reason, LABEL_CHARACTERS))
         }
     }
 }
