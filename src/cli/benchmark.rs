@@ -263,6 +263,7 @@ impl BenchmarkArguments {
             feedback: &[],
             report_bytes: u64::MAX,
             limits: Limits::default(),
+            assets: None,
             options: &options,
         };
         let made = review_page(&request).map_err(|error| fail(&error.to_string()))?;

@@ -5,6 +5,7 @@ use std::io;
 
 use serde::Serialize;
 
+use super::assets::AssetLinks;
 use super::budget::{Caps, CaseSize, Most};
 use super::cases::{CaseOfPage, RunsByKey};
 use super::island::island;
@@ -72,6 +73,7 @@ pub(super) struct OtherIteration<'a> {
 /// What cases are made of.
 pub(super) struct CaseSource<'a> {
     pub(super) runs: Option<&'a SavedRuns>,
+    pub(super) links: Option<&'a AssetLinks>,
     pub(super) texts: &'a HashMap<String, CaseTexts>,
     pub(super) previous: Option<OtherIteration<'a>>,
 }
@@ -173,6 +175,7 @@ impl<'a> CaseSource<'a> {
                 model: run.model,
                 has_runs: self.runs.is_some(),
                 contents: contents(self.runs, run.row),
+                links: self.links,
             };
             let other = self.previous.as_ref().and_then(|previous| {
                 let row = previous.rows.same(run.row)?;

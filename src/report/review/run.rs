@@ -8,6 +8,7 @@ use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 use skill_lift_contract::telemetry::{Measurement, Money, Observation, Provenance};
 
+use super::assets::AssetLinks;
 use super::budget::{Caps, TraceCap};
 use super::texts::{Shown, TextTable};
 use crate::report::formats::cut_to;
@@ -123,6 +124,8 @@ struct FileJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     data_uri: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    href: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<usize>,
 }
 
@@ -158,6 +161,8 @@ pub(super) struct RunView<'a> {
     pub(super) has_runs: bool,
     /// What its directory holds; `None` when it is not there.
     pub(super) contents: Option<RunContents>,
+    /// Where its files are linked to.
+    pub(super) links: Option<&'a AssetLinks>,
 }
 
 impl RunView<'_> {
@@ -176,7 +181,7 @@ impl RunView<'_> {
             None => (None, None, 0),
         };
         let (files, files_more) = match &mut self.contents {
-            Some(contents) => (files(contents, caps, texts, extras), contents.more_files),
+            Some(contents) => (files(contents, caps, texts, extras, (&row.run_dir, self.links)), contents.more_files),
             None => (Vec::new(), 0),
         };
         let cost = row.telemetry.cost.value();
@@ -371,13 +376,20 @@ fn detail(event: &Event) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("\n"))
 }
 
-fn files(contents: &mut RunContents, caps: Caps, texts: &mut TextTable, extras: &mut Extras) -> Vec<FileJson> {
+fn files(
+    contents: &mut RunContents,
+    caps: Caps,
+    texts: &mut TextTable,
+    extras: &mut Extras,
+    (run_dir, links): (&str, Option<&AssetLinks>),
+) -> Vec<FileJson> {
     let answers: Vec<String> = contents.answers.iter().map(|answer| answer.path.clone()).collect();
     let list: Vec<RunFile> = contents.files.clone();
     let mut texts_left = if caps.file_texts { TEXT_FILES } else { 0 };
     list.into_iter()
         .map(|RunFile { path, bytes }| {
-            let mut file = FileJson { kind: "", path, bytes, data_uri: None, text: None };
+            let mut file = FileJson { kind: "", path, bytes, data_uri: None, text: None, href: None };
+            file.href = links.map(|links| links.to(run_dir, &file.path));
             if let Some(media_type) = image_type(&file.path) {
                 file.kind = "image";
                 if caps.images && bytes <= IMAGE_BYTES {
