@@ -34,6 +34,7 @@ function renderShell(values) {
   });
   const page = template("shell.html")
     .replace(/\{% include "review\/overview\.html" %\}/, () => values.overview)
+    .replace(/\{% if (\w+) %\}([^]*?)\{% endif %\}/g, (_, name, body) => (values[name].length ? body : ""))
     .replace(/\{% for (\w+) in (\w+) %\}([^]*?)\{% endfor %\}/g, (_, name, items, body) => values[items].map((item) => fill(body, { ...values, [name]: item })).join(""));
   return fill(page, values);
 }
@@ -65,6 +66,9 @@ export function pagePath(name) {
   if (!existsSync(path)) writeFileSync(path, renderPage(fixtures.page(name)));
   return path;
 }
+
+// The data of a page that is always made here, for what no given page need hold.
+export const fixtureOf = (name) => fixtures.page(name);
 
 // A page that differs from a fixture: for states that no report can be asked for.
 export function variantPath(name, change) {
