@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { open, startBrowser, visit } from "./browser.mjs";
-import { PAGES, pagePath, readIslands } from "./pages.mjs";
+import { PAGES, pagePath, readIslands, variantPath } from "./pages.mjs";
 
 const AXE = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 let browser;
@@ -99,7 +99,8 @@ test("20 controls are 24 by 24 px, or have the room of it around them", async ()
         const boxes = targets.map((element) => (element.closest("label") || element).getBoundingClientRect());
         // 2.5.8: a circle of 24 px on the middle of a small target meets no other target and no circle of one
         return targets.filter((element, i) => {
-          const box = boxes[i], inText = element.tagName === "A" && element.parentElement.matches("p, span, li");
+          // marks of a chart: every case is also a link in a list of the page
+          const box = boxes[i], inText = element.tagName.toLowerCase() === "a" && element.parentElement.matches("p, span, li, svg");
           if (inText || box.width >= 23.5 && box.height >= 23.5) return false;
           const x = box.left + box.width / 2, y = box.top + box.height / 2;
           return boxes.some((other, j) => j !== i && !targets[j].contains(element) && !element.contains(targets[j]) && Math.hypot(Math.max(other.left - x, 0, x - other.right), Math.max(other.top - y, 0, y - other.bottom)) < 12);
@@ -112,11 +113,9 @@ test("20 controls are 24 by 24 px, or have the room of it around them", async ()
 });
 
 test("21 print: light, without bars and forms, the answers as they are embedded", async () => {
-  const { index, detail, texts } = readIslands(pagePath("demo"));
-  const item = index.cases.find(({ id }) => detail(id).runs.some((run) => run.answer?.some((file) => texts(id)[file.text]?.cuts.length)));
-  const run = detail(item.id).runs.find((other) => other.arm === 0 && other.answer?.some((file) => texts(item.id)[file.text]?.cuts.length));
-  const text = texts(item.id)[run.answer[0].text].text;
-  const { page } = await open(browser, "demo", { theme: "dark", hash: `#case=${encodeURIComponent(item.id)}&view=raw&m=${run.model + 1}&r=${run.rep}` });
+  const path = variantPath("demo", () => {}), { index, detail, texts } = readIslands(path), item = index.cases.find(({ id }) => id === "two-million-rows");
+  const run = detail(item.id).runs.find((other) => other.arm === 0), text = texts(item.id)[run.answer[0].text].text;
+  const { page } = await open(browser, path, { theme: "dark", hash: `#case=${encodeURIComponent(item.id)}&view=raw&m=${run.model + 1}&r=${run.rep}` });
   await page.evaluate(() => { document.documentElement.dataset.theme = "dark"; });
   await page.emulateMedia({ media: "print", colorScheme: "light" });
   await page.evaluate(() => dispatchEvent(new Event("beforeprint")));

@@ -100,17 +100,15 @@ test("27 earlier entries are filled in and say where they are from; a newer draf
 });
 
 test("27 two open pages: what the other one saved is not lost", async () => {
-  const { page, context, address } = await open(browser, "demo", { hash: "#case=ragged-rows" });
+  const { page, context, address } = await open(browser, variantPath("demo", () => {}), { hash: "#case=ragged-rows" });
   const other = await context.newPage();
   await other.goto(address + "#case=ja-shift-jis");
   await page.keyboard.press("1");
   await other.keyboard.press("2");
   await other.reload();
-  const { index } = readIslands(pagePath("demo"));
-  if (!index.cases.some((item) => item.id === "ragged-rows")) return context.close();
   const entries = JSON.parse(await downloaded(other)).entries;
   assert.deepEqual(["ragged-rows", "ja-shift-jis"].map((id) => entries.find((entry) => entry.case_id === id)?.verdict), ["pass", "fail"]);
-  return context.close();
+  await context.close();
 });
 
 test("27 refused storage: the text is kept until the page is closed, and closing asks", async () => {
