@@ -4,7 +4,6 @@ const cases = index.cases, positionOf = new Map(cases.map((item, position) => [i
 const caseOf = (id) => cases[positionOf.get(id)];
 const CHUNKS_KEPT = 4, chunks = new Map();
 
-// The part of the data that holds a case, parsed on demand; null when it cannot be read.
 // What a run used stands in the page as numbers of words that many runs share; the first word has the number 1.
 function quantity(row, words) {
   if (!Array.isArray(row)) return row;
@@ -12,11 +11,14 @@ function quantity(row, words) {
   return { label: word(label), unit: word(unit), value, source: word(source), reason: word(reason), currency: word(currency) };
 }
 
+// The part of the data that holds a case, parsed on demand; null when it cannot be read.
 function chunk(number) {
   if (!chunks.has(number)) {
     let value = null;
-    try { value = JSON.parse(byId("sl-c" + number).textContent); } catch { /* the page says so and keeps working */ }
-    for (const { runs } of Object.values(value?.cases || {})) for (const run of runs) run.telemetry = (run.telemetry || []).map((row) => quantity(row, value.words));
+    try {
+      value = JSON.parse(byId("sl-c" + number).textContent);
+      for (const { runs } of Object.values(value.cases)) for (const run of runs) run.telemetry = run.telemetry.map((row) => quantity(row, value.words));
+    } catch { value = null; /* the page says so and keeps working */ }
     if (chunks.size >= CHUNKS_KEPT) chunks.delete(chunks.keys().next().value);
     chunks.set(number, value);
   }
