@@ -13,6 +13,7 @@ use skill_lift_stats::rational::{self, Rational};
 
 use super::common::{Common, Graded};
 use super::output::{emit, fail, usage, warn_line};
+use super::render_viewer::{PageArguments, write_page};
 use super::summary::SummaryArguments;
 use super::warnings::warn_if_nothing_graded;
 use crate::analyze::benchmark_file::CheckedBenchmark;
@@ -21,12 +22,13 @@ use crate::analyze::table::RunTable;
 use crate::analyze::{Analysis, AnalysisOptions, analyze};
 use crate::grade::stored::StoredTree;
 use crate::judge::JudgeSpend;
-use crate::pipeline::{FrameChoice, Products};
+use crate::pipeline::{FrameChoice, Input, Products, ReviewRequest, review_page};
+use crate::report::review::FeedbackShape;
 use crate::report::{
     Provenance, ReportHead, RowDetail, RowSpool, RowWriter, Sources, StoredSource, SummaryView, render, write_benchmark,
 };
-use crate::runs::Plan;
 use crate::runs::claims::Contradiction;
+use crate::runs::{Limits, Plan};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
@@ -52,6 +54,7 @@ enum ResultsChoice {
 #[command(after_help = "Examples:\n  \
     skill-lift benchmark evals/shared-benchmark.json --runs eval-runs/latest\n  \
     skill-lift benchmark evals/shared-benchmark.json --runs eval-runs/latest --out benchmark.json\n  \
+    skill-lift benchmark evals/shared-benchmark.json --runs eval-runs/latest --out benchmark.json --review review.html\n  \
     skill-lift benchmark evals/shared-benchmark.json --runs eval-runs/latest | jq .inference.overall.verdict\n\n\
     Exit codes: 0 a report was made, whatever the lift; 1 refused input; 2 wrong arguments.")]
 pub struct BenchmarkArguments {
@@ -80,6 +83,11 @@ pub struct BenchmarkArguments {
     value_per_lift: Option<String>,
     #[command(flatten)]
     summary: SummaryArguments,
+    /// Also write the review page, as `render-viewer` does.
+    #[arg(long, value_name = "FILE", help_heading = "Review page")]
+    review: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "Review page")]
+    page: PageArguments,
 }
 
 /// Runs the command.
@@ -100,6 +108,8 @@ pub(super) struct Made {
     pub(super) provenance: Provenance,
     /// The folder that the paths of runs are relative to.
     pub(super) runs_root: PathBuf,
+    /// What was graded.
+    input: Input,
 }
 
 impl Made {
@@ -199,7 +209,7 @@ impl BenchmarkArguments {
             benchmark_file.iter().for_each(warn_contradictions);
         }
         let runs_root = input.runs_root(self.common.runs()).to_owned();
-        Ok((Made { head, analysis, stored, benchmark_file, judge_spend, provenance, runs_root }, rows))
+        Ok((Made { head, analysis, stored, benchmark_file, judge_spend, provenance, runs_root, input }, rows))
     }
 
     fn report(&self) -> Result<(), ExitCode> {
@@ -212,27 +222,52 @@ impl BenchmarkArguments {
             (None, true) => false,
             (None, false) => !on_terminal,
         };
-        match &self.common.out {
-            Some(path) if json_to_stdout => {
-                emit(Some(path), write).map_err(|message| fail(&message))?;
-                let copy = std::fs::File::open(path);
-                emit(None, |writer| copy.and_then(|mut file| io::copy(&mut file, writer)).map(|_| ()))
-                    .map_err(|message| fail(&message))?;
+        let failed = |message: String| fail(&message);
+        // a page is made of the report, so that it has to stand somewhere
+        let aside = match (&self.common.out, &self.review) {
+            (None, Some(_)) => Some(tempfile::NamedTempFile::new().map_err(|error| fail(&error.to_string()))?),
+            _ => None,
+        };
+        let place = self.common.out.as_deref().or(aside.as_ref().map(|file| file.path()));
+        match place {
+            Some(path) => {
+                emit(Some(path), write).map_err(failed)?;
+                if json_to_stdout {
+                    let copy = std::fs::File::open(path);
+                    emit(None, |writer| copy.and_then(|mut file| io::copy(&mut file, writer)).map(|_| ()))
+                        .map_err(failed)?;
+                }
             }
-            None if json_to_stdout => emit(None, write).map_err(|message| fail(&message))?,
-            out => {
-                if let Some(path) = out {
-                    emit(Some(path), write).map_err(|message| fail(&message))?;
-                }
-                if !self.common.quiet {
-                    self.print_summary(&made.head.skill_name, &made.analysis, made.stored.as_ref())?;
-                    if out.is_none() && on_terminal {
-                        warn_line("Full report: --out FILE or --format json");
-                    }
-                }
+            None if json_to_stdout => emit(None, write).map_err(failed)?,
+            None => {}
+        }
+        if let (Some(report), Some(page)) = (place, &self.review) {
+            self.write_review(&made, report, page)?;
+        }
+        if !json_to_stdout && !self.common.quiet {
+            self.print_summary(&made.head.skill_name, &made.analysis, made.stored.as_ref())?;
+            if self.common.out.is_none() && on_terminal {
+                warn_line("Full report: --out FILE or --format json");
             }
         }
         Ok(())
+    }
+
+    fn write_review(&self, made: &Made, report: &Path, page: &Path) -> Result<(), ExitCode> {
+        let options = self.page.options(FeedbackShape::Entries);
+        let request = ReviewRequest {
+            report,
+            runs: Some(&made.runs_root),
+            suite: Some(made.input.suite()),
+            previous: None,
+            feedback: &[],
+            report_bytes: u64::MAX,
+            limits: Limits::default(),
+            assets: None,
+            options: &options,
+        };
+        let made = review_page(&request).map_err(|error| fail(&error.to_string()))?;
+        write_page(&made, page, self.common.quiet)
     }
 
     fn load_plan(&self, path: &Path) -> Result<(Plan, ContentDigest), ExitCode> {

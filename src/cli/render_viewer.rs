@@ -10,7 +10,7 @@ use super::output::{emit, fail, usage, warn_line};
 use crate::pipeline::{ReviewRequest, review_page};
 use crate::report::numbers::counted;
 use crate::report::quantities;
-use crate::report::review::{FeedbackShape, Page, ReviewOptions};
+use crate::report::review::{AssetLinks, FeedbackShape, Page, ReviewOptions};
 use crate::runs::{Limits, read_named};
 use crate::suite::{LoadOptions, Suite, load};
 
@@ -58,6 +58,13 @@ pub struct RenderViewerArguments {
     feedback_format: Option<FeedbackFormat>,
     #[command(flatten)]
     page: PageArguments,
+    /// Copy the files of the runs into this folder, and link them from the page: for runs that are too large for one file.
+    /// What a browser would run keeps its text under the ending .txt.
+    #[arg(long, value_name = "DIR", requires = "runs")]
+    split_assets: Option<PathBuf>,
+    /// When the page is made, to be shown in it; without it no time is.
+    #[arg(long, value_name = "TIME")]
+    generated_at: Option<String>,
     /// Largest report.
     #[arg(long, value_name = "MIB", default_value_t = 256)]
     max_report_mib: u64,
@@ -78,9 +85,6 @@ pub struct PageArguments {
     /// List the files of the runs, and show none.
     #[arg(long)]
     no_artifacts: bool,
-    /// When the page is made, to be shown in it; without it no time is.
-    #[arg(long, value_name = "TIME")]
-    generated_at: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -97,9 +101,8 @@ impl PageArguments {
             page_bytes: (self.max_page_mib as usize) << 20,
             answer_kib: self.max_output_kib as usize,
             artifacts: !self.no_artifacts,
-            generated_at: self.generated_at.clone(),
             feedback_shape,
-            token: None,
+            ..ReviewOptions::default()
         }
     }
 }
@@ -116,10 +119,14 @@ impl RenderViewerArguments {
         };
         let suite = self.suite.as_deref().map(load_suite).transpose()?;
         let feedback = self.read_feedback()?;
-        let options = self.page.options(match self.feedback_format {
+        let mut options = self.page.options(match self.feedback_format {
             Some(FeedbackFormat::SkillCreator) => FeedbackShape::Reviews,
             Some(FeedbackFormat::V2) | None => FeedbackShape::Entries,
         });
+        options.generated_at.clone_from(&self.generated_at);
+        if let Some(folder) = &self.split_assets {
+            options.assets = Some(asset_links(out, folder)?);
+        }
         let request = ReviewRequest {
             report: &self.benchmark,
             runs: self.runs.as_deref(),
@@ -128,6 +135,7 @@ impl RenderViewerArguments {
             feedback: &feedback,
             report_bytes: Limits::mebibytes(self.max_report_mib),
             limits: Limits::default(),
+            assets: self.split_assets.as_deref(),
             options: &options,
         };
         let page = review_page(&request).map_err(|error| fail(&error.to_string()))?;
@@ -168,6 +176,18 @@ pub(super) fn write_page(page: &Page, out: &Path, quiet: bool) -> Result<(), Exi
         warn_line("WARN page_large: browsers get slow above 50 MiB; --max-page-mib sets the limit");
     }
     Ok(())
+}
+
+/// The way from the page to the files. `Err` is the exit code after the problem was printed.
+fn asset_links(page: &Path, folder: &Path) -> Result<AssetLinks, ExitCode> {
+    let parent = page.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let made = |place: &Path| {
+        std::fs::create_dir_all(place)
+            .and_then(|()| place.canonicalize())
+            .map_err(|error| fail(&format!("cannot make {}: {error}", place.display())))
+    };
+    AssetLinks::between(&made(parent)?, &made(folder)?)
+        .ok_or_else(|| fail(&format!("--split-assets {}: its name cannot be written in an address", folder.display())))
 }
 
 fn load_suite(path: &Path) -> Result<Suite, ExitCode> {

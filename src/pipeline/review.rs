@@ -2,17 +2,21 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use skill_lift_contract::ContentDigest;
+use skill_lift_contract::write::AtomicFile;
 
 use super::Input;
 use crate::analyze::diff::{Diff, DiffOptions, Side, diff};
 use crate::analyze::{Analysis, analyze_saved};
 use crate::judge::task::prompt_of;
 use crate::report::formats::Again;
-use crate::report::review::{CaseTexts, Page, PageError, PreviousSource, ReviewOptions, ReviewSource, render};
+use crate::report::review::{
+    CaseTexts, Page, PageError, PreviousSource, ReviewOptions, ReviewSource, asset_place, render,
+};
 use crate::runs::claims::{self, ClaimsError, ReadOptions, SavedBenchmark, read_saved};
 use crate::runs::index::{AnswerRule, shown_path};
 use crate::runs::workspace::{Workspace, WorkspaceOptions};
@@ -23,6 +27,8 @@ use crate::suite::{Case, Dialect, Suite};
 const BENCHMARK: &str = "benchmark.json";
 /// The folder of its runs.
 const RUNS: &str = "runs";
+/// Largest file of a run that is copied.
+const ASSET_BYTES: u64 = 64 << 20;
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +63,14 @@ pub enum ReviewError {
     /// The page cannot be made.
     #[error(transparent)]
     Page(#[from] PageError),
+    /// A file of a run cannot be copied.
+    #[error("cannot write {place}: {problem}")]
+    Asset {
+        /// The file.
+        place: String,
+        /// What is wrong.
+        problem: std::io::Error,
+    },
 }
 
 /// What a page is made of.
@@ -76,6 +90,8 @@ pub struct ReviewRequest<'a> {
     pub report_bytes: u64,
     /// How much of the runs is read.
     pub limits: Limits,
+    /// Where the files of the runs are copied to.
+    pub assets: Option<&'a Path>,
     /// How the page is made.
     pub options: &'a ReviewOptions,
 }
@@ -111,7 +127,9 @@ pub fn review_page(request: &ReviewRequest<'_>) -> Result<Page, ReviewError> {
     let source = ReviewSource {
         again: report.again(),
         report_sha256: &report.sha256,
-        label: iteration_name(request.report.parent()),
+        label: iteration_name(request.report.parent())
+            .or(iteration_name(request.runs.and_then(Path::parent)))
+            .or(iteration_name(request.runs)),
         texts: &texts,
         runs: runs.as_ref(),
         shown_runs: &request.runs.map(shown_path).unwrap_or_default(),
@@ -124,7 +142,27 @@ pub fn review_page(request: &ReviewRequest<'_>) -> Result<Page, ReviewError> {
         feedback: request.feedback,
         options: request.options,
     };
-    Ok(render(&source)?)
+    let page = render(&source)?;
+    if let (Some(folder), Some(runs)) = (request.assets, &runs) {
+        copy_assets(&report.saved, runs, folder)?;
+    }
+    Ok(page)
+}
+
+/// Copies the files of the runs of a report. A file that cannot be read is left out: the page names it all the same.
+fn copy_assets(saved: &SavedBenchmark, runs: &SavedRuns, folder: &Path) -> Result<(), ReviewError> {
+    for row in &saved.rows {
+        let Some(mut contents) = runs.read(&row.run_dir, 0) else { continue };
+        for file in contents.files.clone() {
+            let Ok(bytes) = contents.read(&file.path, ASSET_BYTES) else { continue };
+            let place = folder.join(asset_place(&row.run_dir, &file.path));
+            let refuse = |problem| ReviewError::Asset { place: shown_path(&place), problem };
+            place.parent().map_or(Ok(()), fs::create_dir_all).map_err(refuse)?;
+            let mut target = AtomicFile::create(&place).map_err(refuse)?;
+            target.write_all(&bytes).and_then(|()| target.commit()).map_err(refuse)?;
+        }
+    }
+    Ok(())
 }
 
 impl ReadReport {

@@ -34,6 +34,7 @@ function renderShell(values) {
   });
   const page = template("shell.html")
     .replace(/\{% include "review\/overview\.html" %\}/, () => values.overview)
+    .replace(/\{% if (\w+) %\}([^]*?)\{% endif %\}/g, (_, name, body) => (values[name].length ? body : ""))
     .replace(/\{% for (\w+) in (\w+) %\}([^]*?)\{% endfor %\}/g, (_, name, items, body) => values[items].map((item) => fill(body, { ...values, [name]: item })).join(""));
   return fill(page, values);
 }
@@ -66,6 +67,9 @@ export function pagePath(name) {
   return path;
 }
 
+// The data of a page that is always made here, for what no given page need hold.
+export const fixtureOf = (name) => fixtures.page(name);
+
 // A page that differs from a fixture: for states that no report can be asked for.
 export function variantPath(name, change) {
   const page = structuredClone(fixtures.page(name));
@@ -81,6 +85,12 @@ export function readIslands(path) {
   const islands = {};
   for (const [, id, json] of readFileSync(path, "utf8").matchAll(/<script type="application\/json" id="([^"]+)">([^]*?)<\/script>/g)) islands[id] = JSON.parse(json);
   const index = islands["sl-index"];
+  // what a run used may stand as numbers of words that many runs share; the first word has the number 1
+  for (const { words, cases } of Object.entries(islands).filter(([id]) => id !== "sl-index").map(([, chunk]) => chunk)) {
+    for (const run of Object.values(cases).flatMap(({ runs }) => runs)) {
+      run.telemetry = (run.telemetry || []).map((row) => (Array.isArray(row) ? { label: words[row[0] - 1], unit: words[row[1] - 1], value: row[2], source: words[row[3] - 1], reason: words[row[4] - 1], currency: words[row[5] - 1] } : row));
+    }
+  }
   return { index, chunk: (number) => islands["sl-c" + number], detail: (id) => islands["sl-c" + index.cases.find((item) => item.id === id).chunk].cases[id],
     texts: (id) => islands["sl-c" + index.cases.find((item) => item.id === id).chunk].texts };
 }

@@ -28,6 +28,7 @@ mod replay_grading;
 mod replay_reading;
 mod report_formats;
 mod report_runs;
+mod review;
 mod skill_eval;
 mod skill_eval_arguments;
 mod skill_eval_odd;

@@ -5,10 +5,11 @@ use std::io;
 
 use serde::Serialize;
 
-use super::budget::{Caps, CaseSize, answer_sizes};
+use super::assets::AssetLinks;
+use super::budget::{Caps, CaseSize, Most};
 use super::cases::{CaseOfPage, RunsByKey};
 use super::island::island;
-use super::run::{CheckKey, Extras, Previous, RunJson, RunView, TEXT_FILE_BYTES, answer_and_checks, keyed, status};
+use super::run::{CheckKey, Extras, Previous, RunJson, RunView, answer_and_checks, keyed, status};
 use super::texts::{Shown, Text, TextTable};
 use crate::report::ordered::Ordered;
 use crate::runs::SavedRuns;
@@ -33,6 +34,8 @@ pub struct CaseTexts {
 #[derive(Serialize)]
 struct Chunk {
     texts: Vec<Text>,
+    /// Words that many runs share; the first has the position 1.
+    words: Vec<String>,
     cases: Ordered<CaseJson>,
 }
 
@@ -70,6 +73,7 @@ pub(super) struct OtherIteration<'a> {
 /// What cases are made of.
 pub(super) struct CaseSource<'a> {
     pub(super) runs: Option<&'a SavedRuns>,
+    pub(super) links: Option<&'a AssetLinks>,
     pub(super) texts: &'a HashMap<String, CaseTexts>,
     pub(super) previous: Option<OtherIteration<'a>>,
 }
@@ -105,7 +109,8 @@ impl<'a> CaseSource<'a> {
         let cases: Vec<_> = cases
             .map(|(id, case, caps)| (id.to_owned(), self.read(id, case).to_json(caps, &mut texts, &mut extras)))
             .collect();
-        island(&Chunk { texts: texts.into_texts(), cases: Ordered(cases) })
+        let (texts, words) = texts.into_parts();
+        island(&Chunk { texts, words, cases: Ordered(cases) })
     }
 
     /// How many bytes a case takes under each size of an answer.
@@ -124,22 +129,23 @@ impl<'a> CaseSource<'a> {
     {
         let mut read = self.read(id, case);
         let lengths = read.lengths_of_answers();
-        // texts of files are cut like answers
-        let longest = lengths.iter().copied().max().unwrap_or_default().max(TEXT_FILE_BYTES as usize);
+        let longest = lengths.iter().copied().max().unwrap_or_default();
         let mut size = CaseSize { is_queued, ..CaseSize::default() };
-        for (step, answer_bytes) in answer_sizes(most.answer_kib).into_iter().enumerate() {
+        for (step, answer_bytes) in most.answer_sizes().into_iter().enumerate() {
             size.longer[step] = lengths.iter().filter(|length| **length > answer_bytes).count();
             // what is not cut takes as much as under the size before
             if step > 0 && longest <= answer_bytes {
                 size.by_answer[step] = size.by_answer[step - 1];
                 continue;
             }
-            let caps = Caps { answer_bytes, details: true, images: true, artifacts: most.artifacts };
-            let (mut texts, mut extras) = (TextTable::default(), Extras::default());
-            let case = read.to_json(caps, &mut texts, &mut extras);
-            size.by_answer[step] =
-                island(&Chunk { texts: texts.into_texts(), cases: Ordered(vec![(id.to_owned(), case)]) })?.len();
-            (size.details, size.images) = (extras.details, extras.images);
+            let caps = Caps { file_texts: false, ..Caps::whole(most, answer_bytes) };
+            let (bytes, extras) = read.measure(id, caps)?;
+            size.by_answer[step] = bytes;
+            (size.details, size.traces, size.images) = (extras.details, extras.traces, extras.images);
+            if step == 0 && most.artifacts {
+                let (with_texts, _) = read.measure(id, Caps { file_texts: true, ..caps })?;
+                size.file_texts = with_texts - bytes;
+            }
         }
         Ok(size)
     }
@@ -169,6 +175,7 @@ impl<'a> CaseSource<'a> {
                 model: run.model,
                 has_runs: self.runs.is_some(),
                 contents: contents(self.runs, run.row),
+                links: self.links,
             };
             let other = self.previous.as_ref().and_then(|previous| {
                 let row = previous.rows.same(run.row)?;
@@ -178,13 +185,6 @@ impl<'a> CaseSource<'a> {
         });
         ReadCase { texts, keys, checks, runs: runs.collect() }
     }
-}
-
-/// What the user wants at most.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Most {
-    pub(super) answer_kib: usize,
-    pub(super) artifacts: bool,
 }
 
 impl ReadCase<'_> {
@@ -198,6 +198,15 @@ impl ReadCase<'_> {
             AnswerContent::Binary { .. } | AnswerContent::TooLarge => 0,
         });
         texts.collect()
+    }
+
+    /// The bytes of the case alone, and those of them that can be left out.
+    fn measure(&mut self, id: &str, caps: Caps) -> io::Result<(usize, Extras)> {
+        let (mut texts, mut extras) = (TextTable::default(), Extras::default());
+        let case = self.to_json(caps, &mut texts, &mut extras);
+        let (texts, words) = texts.into_parts();
+        let chunk = Chunk { texts, words, cases: Ordered(vec![(id.to_owned(), case)]) };
+        Ok((island(&chunk)?.len(), extras))
     }
 
     fn to_json(&mut self, caps: Caps, texts: &mut TextTable, extras: &mut Extras) -> CaseJson {

@@ -36,12 +36,17 @@ impl Formatter for Inert {
 
 /// Whether a character means nothing to HTML and steers nothing.
 fn is_inert(character: char) -> bool {
-    !matches!(character, '<' | '>' | '&' | '\u{2028}' | '\u{2029}') && !is_hidden(character)
+    !matches!(character, '<' | '>' | '&') && !is_steering(character)
+}
+
+/// Whether a character is written as its number: a hidden one, or one that ends a line where nobody sees it.
+pub(super) fn is_steering(character: char) -> bool {
+    matches!(character, '\u{2028}' | '\u{2029}') || is_hidden(character)
 }
 
 /// Whether a character is shown as a label: control characters but tab and line feed, changes of direction, characters
 /// without width, tags and the variation selectors that hold data. What emoji and scripts need stays.
-pub(super) fn is_hidden(character: char) -> bool {
+fn is_hidden(character: char) -> bool {
     matches!(
         character,
         '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'

@@ -14,6 +14,16 @@ pub(super) fn encoded(text: &str) -> String {
     out
 }
 
+/// A path as part of an address: the parts are encoded, `/` stays.
+pub(super) fn encoded_path(path: &str) -> String {
+    let part = |part: &str| {
+        // the script accepts fewer signs in a link than an address may have
+        let signs = [('!', "%21"), ('*', "%2A"), ('\'', "%27"), ('(', "%28"), (')', "%29")];
+        signs.iter().fold(encoded(part), |text, (sign, number)| text.replace(*sign, number))
+    };
+    path.split('/').map(part).collect::<Vec<_>>().join("/")
+}
+
 #[cfg(test)]
 mod tests {
     use super::encoded;

@@ -4,6 +4,7 @@
 //! In: a saved report, analysed, and what the folders of its runs hold. Out: the bytes of the page; the same inputs give the
 //! same bytes.
 
+mod assets;
 mod budget;
 mod case;
 mod cases;
@@ -23,8 +24,8 @@ use num_traits::One;
 use rayon::prelude::*;
 use serde_json::Value;
 
-use self::budget::{CaseSize, Plan};
-use self::case::{CaseSource, Most, OtherIteration};
+use self::budget::{CaseSize, Most, Plan};
+use self::case::{CaseSource, OtherIteration};
 use self::cases::{CasesOfPage, RunsByKey};
 use self::index::{Facts, Index, IndexCase, Served};
 use self::overview::{Changes, Overview, Sources};
@@ -35,6 +36,7 @@ use crate::analyze::diff::Diff;
 use crate::report::words;
 use crate::runs::SavedRuns;
 
+pub use assets::{AssetLinks, place as asset_place};
 pub use case::CaseTexts;
 
 /// Bytes of a part of the page that the script reads at once.
@@ -59,6 +61,8 @@ pub struct ReviewOptions {
     pub answer_kib: usize,
     /// Whether files of the runs stand in the page.
     pub artifacts: bool,
+    /// Where the files of the runs stand beside the page, if they do.
+    pub assets: Option<AssetLinks>,
     /// When it is made, if that is to be shown.
     pub generated_at: Option<String>,
     /// What the page writes feedback as.
@@ -73,6 +77,7 @@ impl Default for ReviewOptions {
             page_bytes: 24 << 20,
             answer_kib: 64,
             artifacts: true,
+            assets: None,
             generated_at: None,
             feedback_shape: FeedbackShape::Entries,
             token: None,
@@ -174,6 +179,7 @@ pub fn render(source: &ReviewSource<'_>) -> Result<Page, PageError> {
     let shell = shell::Shell::new(source, &view, &overview, cases.len())?;
     let data = CaseSource {
         runs: source.runs,
+        links: source.options.assets.as_ref(),
         texts: source.texts,
         previous: source
             .previous
@@ -190,8 +196,7 @@ pub fn render(source: &ReviewSource<'_>) -> Result<Page, PageError> {
     let index = |cases: &[IndexCase]| island::island(&index_of(source, &pages, &view, cases));
     let around = shell.bytes() + index(&cases)?.len() + RESERVED_BYTES;
     let room = source.options.page_bytes.saturating_sub(around);
-    let plan = budget::plan(&sizes, most.answer_kib, most.artifacts, room)
-        .map_err(|smallest| PageError::TooLarge(smallest + around))?;
+    let plan = budget::plan(&sizes, &most, room).map_err(|smallest| PageError::TooLarge(smallest + around))?;
     let parts = parts(&sizes, &plan);
     for (number, part) in parts.iter().enumerate() {
         cases[part.clone()].iter_mut().for_each(|case| case.chunk = number);

@@ -8,7 +8,8 @@ use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 use skill_lift_contract::telemetry::{Measurement, Money, Observation, Provenance};
 
-use super::budget::Caps;
+use super::assets::AssetLinks;
+use super::budget::{Caps, TraceCap};
 use super::texts::{Shown, TextTable};
 use crate::report::formats::cut_to;
 use crate::report::words;
@@ -24,7 +25,7 @@ const EVENTS_SHOWN: (usize, usize) = (300, 100);
 /// Largest image that stands in the page.
 const IMAGE_BYTES: u64 = 256 << 10;
 /// Largest file whose text stands in the page.
-pub(super) const TEXT_FILE_BYTES: u64 = 16 << 10;
+const TEXT_FILE_BYTES: u64 = 16 << 10;
 /// Files of a run whose text stands in the page.
 const TEXT_FILES: usize = 20;
 
@@ -118,24 +119,19 @@ struct Step {
 struct FileJson {
     path: String,
     bytes: u64,
+    #[serde(skip_serializing_if = "str::is_empty")]
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     data_uri: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    href: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<usize>,
 }
 
+/// Name, unit, value, source, reason and currency: words are positions in the words of the chunk.
 #[derive(Debug, Serialize)]
-struct Quantity {
-    label: &'static str,
-    unit: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    currency: Option<String>,
-    value: Value,
-    source: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-}
+struct Quantity(usize, usize, Value, usize, usize, usize);
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
@@ -150,6 +146,8 @@ enum Value {
 pub(super) struct Extras {
     /// Of details of traces.
     pub(super) details: usize,
+    /// Of traces with their details.
+    pub(super) traces: usize,
     /// Of images.
     pub(super) images: usize,
 }
@@ -163,6 +161,8 @@ pub(super) struct RunView<'a> {
     pub(super) has_runs: bool,
     /// What its directory holds; `None` when it is not there.
     pub(super) contents: Option<RunContents>,
+    /// Where its files are linked to.
+    pub(super) links: Option<&'a AssetLinks>,
 }
 
 impl RunView<'_> {
@@ -181,7 +181,7 @@ impl RunView<'_> {
             None => (None, None, 0),
         };
         let (files, files_more) = match &mut self.contents {
-            Some(contents) => (files(contents, caps, texts, extras), contents.more_files),
+            Some(contents) => (files(contents, caps, texts, extras, (&row.run_dir, self.links)), contents.more_files),
             None => (Vec::new(), 0),
         };
         let cost = row.telemetry.cost.value();
@@ -205,7 +205,7 @@ impl RunView<'_> {
             trace_left_out,
             files,
             files_more,
-            telemetry: telemetry(&row.telemetry, row.skill_loaded),
+            telemetry: telemetry(&row.telemetry, row.skill_loaded, texts),
         }
     }
 }
@@ -328,13 +328,12 @@ fn trace(events: &Events, times: &[EventTime], caps: Caps, extras: &mut Extras) 
         .map(|(position, event)| {
             let EventTime { at, took } = times.get(position).copied().unwrap_or_default();
             let detail = detail(event);
-            extras.details += detail.as_ref().map_or(0, String::len);
             Step {
                 at: at.zip(start).map(|(at, start)| at - start),
                 ms: took,
                 kind: event.kind.wire_name(),
                 label: cut_to(label(event), LABEL_CHARACTERS),
-                detail: detail.filter(|_| caps.details),
+                detail: detail.filter(|_| caps.trace == TraceCap::Whole),
                 ok: match event.status {
                     EventStatus::Completed => Some(event.exit_code.is_none_or(|code| code == 0)),
                     EventStatus::Failed => Some(false),
@@ -343,6 +342,14 @@ fn trace(events: &Events, times: &[EventTime], caps: Caps, extras: &mut Extras) 
             }
         })
         .collect();
+    if caps.trace == TraceCap::Nothing {
+        return (None, Some("it was left out to keep the page under its limit".to_owned()), 0);
+    }
+    // as they stand in the page; characters that are escaped take a little more
+    let length = |step: &Step| serde_json::to_vec(step).map_or(0, |bytes| bytes.len() + 1);
+    extras.traces += steps.iter().map(length).sum::<usize>();
+    extras.details +=
+        steps.iter().filter_map(|step| step.detail.as_ref()).map(|detail| detail.len() + 12).sum::<usize>();
     (Some(steps), None, number.saturating_sub(first + last))
 }
 
@@ -369,18 +376,25 @@ fn detail(event: &Event) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("\n"))
 }
 
-fn files(contents: &mut RunContents, caps: Caps, texts: &mut TextTable, extras: &mut Extras) -> Vec<FileJson> {
+fn files(
+    contents: &mut RunContents,
+    caps: Caps,
+    texts: &mut TextTable,
+    extras: &mut Extras,
+    (run_dir, links): (&str, Option<&AssetLinks>),
+) -> Vec<FileJson> {
     let answers: Vec<String> = contents.answers.iter().map(|answer| answer.path.clone()).collect();
     let list: Vec<RunFile> = contents.files.clone();
-    let mut texts_left = if caps.artifacts { TEXT_FILES } else { 0 };
+    let mut texts_left = if caps.file_texts { TEXT_FILES } else { 0 };
     list.into_iter()
         .map(|RunFile { path, bytes }| {
-            let mut file = FileJson { kind: "other", path, bytes, data_uri: None, text: None };
+            let mut file = FileJson { kind: "", path, bytes, data_uri: None, text: None, href: None };
+            file.href = links.map(|links| links.to(run_dir, &file.path));
             if let Some(media_type) = image_type(&file.path) {
                 file.kind = "image";
-                if caps.artifacts && bytes <= IMAGE_BYTES {
+                if caps.images && bytes <= IMAGE_BYTES {
                     extras.images += (bytes as usize).div_ceil(3) * 4;
-                    let read = contents.read(&file.path, IMAGE_BYTES).ok().filter(|_| caps.images);
+                    let read = contents.read(&file.path, IMAGE_BYTES).ok();
                     file.data_uri = read.map(|bytes| format!("data:{media_type};base64,{}", STANDARD.encode(&**bytes)));
                 }
             } else if bytes <= TEXT_FILE_BYTES && texts_left > 0 && !answers.contains(&file.path) {
@@ -410,9 +424,10 @@ fn image_type(path: &str) -> Option<&'static str> {
     })
 }
 
-fn telemetry(used: &RunTelemetry, skill_loaded: Option<bool>) -> Vec<Quantity> {
+fn telemetry(used: &RunTelemetry, skill_loaded: Option<bool>, words: &mut TextTable) -> Vec<Quantity> {
     let is_told = |measurement: &Measurement<u64>| measurement.value().is_some_and(|value| *value > 0);
-    let mut list = vec![count("Time", "ms", &used.elapsed_ms), count("Tokens", "tokens", &used.total_tokens)];
+    let mut list =
+        vec![count("Time", "ms", &used.elapsed_ms, words), count("Tokens", "tokens", &used.total_tokens, words)];
     for (label, measurement) in [
         ("Input tokens", &used.input_tokens),
         ("Output tokens", &used.output_tokens),
@@ -420,37 +435,35 @@ fn telemetry(used: &RunTelemetry, skill_loaded: Option<bool>) -> Vec<Quantity> {
         ("Written to cache", &used.cache_write_tokens),
     ] {
         if is_told(measurement) {
-            list.push(count(label, "tokens", measurement));
+            list.push(count(label, "tokens", measurement, words));
         }
     }
-    list.push(money(&used.cost));
-    list.push(count("Tool calls", "count", &used.commands));
-    list.push(Quantity {
-        label: "Skill loaded",
-        unit: "yes_no",
-        currency: None,
-        value: skill_loaded.map_or(Value::None, Value::Flag),
-        source: skill_loaded.map_or("", |_| "trace"),
-        reason: skill_loaded.is_none().then(|| "No trace says whether the skill was loaded.".to_owned()),
-    });
+    list.push(money(&used.cost, words));
+    list.push(count("Tool calls", "count", &used.commands, words));
+    let (source, reason) = match skill_loaded {
+        Some(_) => ("trace", ""),
+        None => ("", "No trace says whether the skill was loaded."),
+    };
+    let [name, unit, source, reason] = ["Skill loaded", "yes_no", source, reason].map(|word| words.word(word));
+    list.push(Quantity(name, unit, skill_loaded.map_or(Value::None, Value::Flag), source, reason, 0));
     list
 }
 
-fn count(label: &'static str, unit: &'static str, measurement: &Measurement<u64>) -> Quantity {
+fn count(name: &str, unit: &str, measurement: &Measurement<u64>, words: &mut TextTable) -> Quantity {
     let value = measurement.value().map_or(Value::None, |value| Value::Number(*value as f64));
-    Quantity { label, unit, currency: None, value, source: source(measurement), reason: reason(measurement) }
+    let reason = reason(measurement);
+    let [name, unit, source, reason] = [name, unit, source(measurement), &reason].map(|word| words.word(word));
+    Quantity(name, unit, value, source, reason, 0)
 }
 
-fn money(measurement: &Measurement<Money>) -> Quantity {
-    let value = measurement.value();
-    Quantity {
-        label: "Cost",
-        unit: "money",
-        currency: value.map(|money| money.currency.code().to_owned()),
-        value: value.and_then(|money| money.amount.to_f64()).map_or(Value::None, Value::Number),
-        source: source(measurement),
-        reason: reason(measurement),
-    }
+fn money(measurement: &Measurement<Money>, words: &mut TextTable) -> Quantity {
+    let money = measurement.value();
+    let value = money.and_then(|money| money.amount.to_f64()).map_or(Value::None, Value::Number);
+    let reason = reason(measurement);
+    let currency = money.map(|money| money.currency.code().to_owned()).unwrap_or_default();
+    let texts = ["Cost", "money", source(measurement), &reason, &currency];
+    let [name, unit, source, reason, currency] = texts.map(|word| words.word(word));
+    Quantity(name, unit, value, source, reason, currency)
 }
 
 fn source<T>(measurement: &Measurement<T>) -> &'static str {
@@ -464,14 +477,14 @@ fn source<T>(measurement: &Measurement<T>) -> &'static str {
     }
 }
 
-fn reason<T>(measurement: &Measurement<T>) -> Option<String> {
+fn reason<T>(measurement: &Measurement<T>) -> String {
     match &measurement.observation {
-        Observation::Available { .. } => None,
+        Observation::Available { .. } => String::new(),
         Observation::Unavailable(reason) => {
-            Some(format!("Nothing in the files of this run states it ({}).", cut_to(reason, LABEL_CHARACTERS)))
+            format!("Nothing in the files of this run states it ({}).", cut_to(reason, LABEL_CHARACTERS))
         }
         Observation::NotApplicable(reason) => {
-            Some(format!("It does not apply to this run ({}).", cut_to(reason, LABEL_CHARACTERS)))
+            format!("It does not apply to this run ({}).", cut_to(reason, LABEL_CHARACTERS))
         }
     }
 }

@@ -7,7 +7,7 @@ use minijinja::{AutoEscape, Environment, HtmlEscape, Output, State, context};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::island::is_hidden;
+use super::island::is_steering;
 use super::overview::Overview;
 use super::{PageError, ReviewSource, headline};
 use crate::report::{SummaryView, numbers};
@@ -139,10 +139,10 @@ fn hash(text: &str) -> String {
 /// Writes a value into the page: escaped, and with every character that would steer a reader as its number.
 fn write_visibly(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), minijinja::Error> {
     match value.as_str() {
-        Some(text) if !value.is_safe() && text.contains(is_hidden) => {
+        Some(text) if !value.is_safe() && text.contains(is_steering) => {
             let mut shown = String::with_capacity(text.len() + 8);
             for character in text.chars() {
-                if is_hidden(character) {
+                if is_steering(character) {
                     shown.extend(character.escape_unicode());
                 } else {
                     shown.push(character);

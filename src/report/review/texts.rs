@@ -27,6 +27,8 @@ pub(super) struct Text {
 pub(super) struct TextTable {
     texts: Vec<Text>,
     known: HashMap<ContentDigest, usize>,
+    words: Vec<String>,
+    known_words: HashMap<String, usize>,
 }
 
 impl TextTable {
@@ -49,8 +51,22 @@ impl TextTable {
         })
     }
 
-    pub(super) fn into_texts(self) -> Vec<Text> {
-        self.texts
+    /// The position of a word that many runs share; 0 for none.
+    pub(super) fn word(&mut self, word: &str) -> usize {
+        if word.is_empty() {
+            return 0;
+        }
+        if let Some(known) = self.known_words.get(word) {
+            return *known;
+        }
+        self.words.push(word.to_owned());
+        self.known_words.insert(word.to_owned(), self.words.len());
+        self.words.len()
+    }
+
+    /// The texts, and the words, of which the first has the position 1.
+    pub(super) fn into_parts(self) -> (Vec<Text>, Vec<String>) {
+        (self.texts, self.words)
     }
 }
 
@@ -142,6 +158,8 @@ mod tests {
         assert_eq!(places, [0, 1, 0]);
         // the same text under another sign is another entry
         assert_eq!(table.add(&a, 1, false), 2);
-        assert_eq!(table.into_texts().len(), 3);
+        assert_eq!([table.word("trace"), table.word(""), table.word("provider"), table.word("trace")], [1, 0, 2, 1]);
+        let (texts, words) = table.into_parts();
+        assert_eq!((texts.len(), words), (3, vec!["trace".to_owned(), "provider".to_owned()]));
     }
 }

@@ -59,7 +59,7 @@ function caseHead(item, items, at) {
     h("h1", { tabindex: -1, dir: "auto" }, item.id),
     h("p", h("bdi", item.title), item.title ? " " : null, tags.flatMap((tag) => [h("span.tag", tag), " "]), flagTags(item)),
     h("div.sum",
-      h("span", "Pass rate ", h("b", shownRate(item.without, item.lift_reason)), " " + index.arms[1].words.replace(" the skill", "") + ", ", h("b", shownRate(item.with, item.lift_reason)), " with"),
+      h("span", "Pass rate ", h("b", shownRate(item.without, item.lift_reason)), ` ${armWords(1).replace(/^without the skill$/, "without")}, `, h("b", shownRate(item.with, item.lift_reason)), " with"),
       h("span", "Lift ", shownLift(item), item.lift == null ? null
         : h("span.muted", { title: item.ci ? null : item.ci_reason }, item.ci ? ` (95% interval ${wholeInterval(...item.ci)}, ${pairs})` : ` (no interval, ${pairs})`)),
       h("span", "Extra cost ", h("b", shownCost(item)))),
@@ -100,12 +100,13 @@ function runMatrix(item) {
     h("span", { "aria-hidden": "true" }, sign + " "), h("span.vh", name + " "), dense ? [/^[✕!]/.exec(words), h("span.vh", words)] : words, last ? null : h("span.vh", ", "));
   const cell = (model, repetition, other) => {
     const run = (arm) => runWords(summaryOf(item, arm, model, repetition)), chosen = model === chosenModel(item) && repetition === chosenRepetition(item);
-    const lines = other ? [["◆", other.name, run(other.arm)]] : [["●", index.arms[0].words, run(0)], ["○", index.arms[1].words, run(1)]];
+    const lines = other ? [["◆", other.name, run(other.arm)]] : [["●", armWords(0), run(0)], ["○", armWords(1), run(1)]];
     return button(`run ${model} ${repetition} ${other?.key || ""}`, [h("span.vh", `${modelName(model)}, repetition ${repetition}: `), lines.map((one, i) => line(one, i + 1 === lines.length))],
       chosen && (!other || state.cmp === other.key), () => go({ m: model, r: repetition, ...(other ? { cmp: other.key } : {}) }, true));
   };
   const row = (model, other) => h("div.row", h("span.m.mono", other ? other.name : modelName(model)), repetitions.map((repetition) => cell(model, repetition, other)));
-  return block("Runs", `● ${index.arms[0].words}, ○ ${index.arms[1].words}: checks passed`,
+  if (!item.runs.length) return block("Runs", null, h("p.muted", "No run of this case was found."));
+  return block("Runs", `● ${armWords(0)}, ○ ${armWords(1)}: checks passed`,
     h("div", { class: dense ? "runs dense" : "runs", role: "group", "aria-label": "Choose a model and a repetition", tabindex: dense ? 0 : null },
       h("div.row.h", h("span.m"), repetitions.map((repetition) => h("span.muted", dense ? repetition : `Repetition ${repetition}`))),
       models.map((model) => [row(model), others.map((other) => row(model, other))])));

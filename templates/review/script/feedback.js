@@ -97,7 +97,7 @@ function feedbackBlock(item, data) {
     const select = h("select", { "data-key": key, "aria-label": label, change: () => { set(select.value); redraw(); } }, options.map(([value, name]) => h("option", { value, selected: value === chosen }, name)));
     return select;
   };
-  const arms = index.arms.map((arm, number) => [String(number), arm.words]);
+  const arms = index.arms.map((arm, number) => [String(number), armWords(number)]);
   const note = h("textarea", { id: "note", dir: "auto", "data-key": "note", placeholder: "What is right or wrong about it? One problem per line helps the next iteration.", input: () => changeEntry(item, { note: note.value.trim() ? note.value : "" }) });
   note.value = entry.note || "";
   const radios = VERDICTS.map(([verdict, name], number) => h("label", h("input", { type: "radio", name: "verdict", value: verdict, "data-key": "verdict " + verdict, checked: entry.verdict === verdict,
@@ -107,7 +107,7 @@ function feedbackBlock(item, data) {
   const section = block("Your verdict", null, h("form.fb", { submit: (event) => event.preventDefault() },
     h("div.row", h("span.muted", "The answer"), choice("arm", arms, String(forms.arm), (value) => { forms.arm = Number(value); }, "Which answer"), h("span.muted", "about"),
       choice("about", [["", "whole answer"], ...(data?.checks || []).map((check) => [check.name, check.name])], forms.about, (value) => { forms.about = value; }, "About")),
-    h("fieldset", h("legend", `The answer ${index.arms[forms.arm].words} is`), radios),
+    h("fieldset", h("legend", `The answer ${armWords(forms.arm)} is`), radios),
     h("label.small", { for: "note" }, "Note"), note,
     h("div.row", button("download", "Download feedback.json", null, download, "btn sm"), clear, forms.status)));
   section.classList.add("feedback");

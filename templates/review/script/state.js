@@ -4,11 +4,21 @@ const cases = index.cases, positionOf = new Map(cases.map((item, position) => [i
 const caseOf = (id) => cases[positionOf.get(id)];
 const CHUNKS_KEPT = 4, chunks = new Map();
 
+// What a run used stands in the page as numbers of words that many runs share; the first word has the number 1.
+function quantity(row, words) {
+  if (!Array.isArray(row)) return row;
+  const word = (at) => words?.[at - 1], [label, unit, value, source, reason, currency] = row;
+  return { label: word(label), unit: word(unit), value, source: word(source), reason: word(reason), currency: word(currency) };
+}
+
 // The part of the data that holds a case, parsed on demand; null when it cannot be read.
 function chunk(number) {
   if (!chunks.has(number)) {
     let value = null;
-    try { value = JSON.parse(byId("sl-c" + number).textContent); } catch { /* the page says so and keeps working */ }
+    try {
+      value = JSON.parse(byId("sl-c" + number).textContent);
+      for (const { runs } of Object.values(value.cases)) for (const run of runs) run.telemetry = run.telemetry.map((row) => quantity(row, value.words));
+    } catch { value = null; /* the page says so and keeps working */ }
     if (chunks.size >= CHUNKS_KEPT) chunks.delete(chunks.keys().next().value);
     chunks.set(number, value);
   }
@@ -16,6 +26,7 @@ function chunk(number) {
 }
 
 const modelName = (model) => index.models[model] || "no model named";
+const armWords = (arm) => (/^with/.test(index.arms[arm].words) ? index.arms[arm].words : "with " + index.arms[arm].words);
 const shortArm = (arm) => (index.arms[arm].variant === "without_skill" ? "Without" : index.arms[arm].variant === "with_skill" ? "With" : index.arms[arm].name);
 
 // A run of the index: [arm, model, repetition, status, passed, total, vetoed, name for reviews].

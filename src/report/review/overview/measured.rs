@@ -85,6 +85,8 @@ pub(super) fn lines(
             _ => format!("{by}, without an inference block; its rows were analysed by skill-lift {own}"),
         },
     ));
+    let made = saved.generated_at.and_then(|seconds| chrono::DateTime::from_timestamp(seconds, 0));
+    lines.extend(made.map(|time| Line::new("Report made", time.format("%Y-%m-%d %H:%M UTC").to_string())));
     lines.extend(generated_at.map(|time| Line::new("Page made", time.to_owned())));
     lines.push(Line::new("Check it with", "skill-lift verify benchmark.json --runs <runs>".to_owned()));
     lines
