@@ -359,6 +359,7 @@ pub(super) fn block<'a>(
     let qualifiers = [
         ("all_pass", overall.all_pass()),
         ("all_fail", overall.all_fail()),
+        ("equivalent", words::shown_equivalent(inference).is_some()),
         ("missing_runs_could_reverse", reversible),
     ];
     let detectable = overall.smallest_detectable_lift.as_ref().map(|d| d.lift).map_err(|reason| *reason);

@@ -161,6 +161,10 @@ pub fn headline(inference: &Inference, minimum_cases: usize) -> Headline {
             String::new()
         }
     };
+    if let (false, Some(margin)) = (is_shown(verdict.code), shown_equivalent(inference)) {
+        let note = format!("Any average difference lies within ±{margin}.");
+        return say("The skill makes no practical difference.", note, Tone::Neutral);
+    }
     match verdict.code {
         VerdictCode::Helps => say("The skill helps.", qualified(), Tone::Good),
         VerdictCode::Harms => say("The skill makes results worse.", qualified(), Tone::Bad),
@@ -189,6 +193,11 @@ pub fn headline(inference: &Inference, minimum_cases: usize) -> Headline {
             say(text, note, Tone::Neutral)
         }
     }
+}
+
+/// Whether a verdict says that the skill changes something.
+fn is_shown(code: VerdictCode) -> bool {
+    matches!(code, VerdictCode::Helps | VerdictCode::Harms)
 }
 
 fn too_few_note(contrast: &Contrast) -> String {
@@ -232,7 +241,7 @@ pub fn grade(inference: &Inference) -> &'static str {
     if verdict.code == VerdictCode::NothingPaired || structural || contrast.all_pass() || contrast.all_fail() {
         return "Not enough evidence";
     }
-    if verdict.code == VerdictCode::NoEvidence {
+    if verdict.code == VerdictCode::NoEvidence || (!is_shown(verdict.code) && shown_equivalent(inference).is_some()) {
         return "Evidence of no difference that matters";
     }
     let (p, alpha) = (contrast.test.p_two_sided, alpha(inference));
@@ -338,7 +347,7 @@ pub fn verdict_text(inference: &Inference, blocked: usize, minimum_cases: usize)
 }
 
 /// The margin within which the arms are shown to be alike, if the user named one and they are.
-fn shown_equivalent(inference: &Inference) -> Option<String> {
+pub fn shown_equivalent(inference: &Inference) -> Option<String> {
     let equivalence = inference.companions.as_ref()?.equivalence.as_ref().ok()?;
     equivalence.equivalent.then(|| numbers::size_in_points(equivalence.margin))
 }

@@ -86,7 +86,7 @@ test("6 hostile: title unchanged, nothing made from data, one box per hidden cha
       const found = await page.evaluate(() => {
         for (const details of document.querySelectorAll("#case details")) details.open = true;
         const box = document.querySelector("#case .out"), count = (selector) => document.querySelectorAll(`#case ${selector}`).length;
-        return { title: document.title, made: count("img") + count("script") + count("iframe") + count("a[href^=http]") + count("a[href^=javascript]"), scripts: document.scripts.length, boxes: box.querySelectorAll(".ctl").length,
+        return { title: document.title, made: count("img:not(.picture img)") + count(".picture img:not([src^='data:image/'])") + count("script") + count("iframe") + count("a[href^=http]") + count("a[href^=javascript]"), scripts: document.scripts.length, boxes: box.querySelectorAll(".ctl").length,
           text: document.querySelector("#case").textContent + document.title, labels: [...document.querySelectorAll("#case *")].flatMap((element) => [...element.attributes].map((attribute) => attribute.value)).join("\n"), alert: box.parentElement.querySelector(".alert")?.textContent };
       });
       assert.ok(!found.title.startsWith("PWNED"), found.title);
@@ -134,10 +134,12 @@ test("8 an unknown case is shown as text", async () => {
 });
 
 test("8 unknown values fall back to defaults", async () => {
-  const { page } = await open(browser, "demo", { hash: caseAddress(readIslands(pagePath("demo")).index.cases[0].id) + "&f=__proto__&s=constructor&d=7&m=99&r=x&a=-1&view=html&cmp=nobody" });
+  const { index } = readIslands(pagePath("demo"));
+  const { page } = await open(browser, "demo", { hash: caseAddress(index.cases[0].id) + "&f=__proto__&s=constructor&d=7&m=99&r=x&a=-1&view=html&cmp=nobody" });
   const found = await page.evaluate(() => [...document.querySelectorAll("#case [aria-pressed=true]")].map((element) => element.textContent));
-  assert.deepEqual(found.slice(1), ["Rendered", "Without"]);
-  assert.match(await page.locator("#case .crumb").innerText(), new RegExp(`of ${readIslands(pagePath("demo")).index.cases.length}\\b`));
+  // with one thing to compare with there is no choice
+  assert.deepEqual(found.slice(1), index.previous || index.arms.length > 2 ? ["Rendered", "Without"] : ["Rendered"]);
+  assert.match(await page.locator("#case .crumb").innerText(), new RegExp(`of ${index.cases.length}\\b`));
   await page.context().close();
 });
 

@@ -196,7 +196,9 @@ impl RunView<'_> {
             cost: cost.and_then(|cost| {
                 Some(Cost { value: cost.amount.to_f64()?, currency: cost.currency.code().to_owned() })
             }),
-            answer_reason: answer.is_none().then(|| no_answer(self.has_runs, self.contents.is_some())),
+            answer_reason: answer
+                .is_none()
+                .then(|| no_answer(self.has_runs, self.contents.is_some() || row.missing_output)),
             answer,
             previous: None,
             checks,
@@ -211,8 +213,8 @@ impl RunView<'_> {
 }
 
 /// Why an answer is not in the page.
-fn no_answer(has_runs: bool, is_there: bool) -> String {
-    match (has_runs, is_there) {
+fn no_answer(has_runs: bool, is_expected: bool) -> String {
+    match (has_runs, is_expected) {
         (false, _) => "Answers are not in this page. Render it again with --runs.".to_owned(),
         (true, true) => "No answer was saved for this run.".to_owned(),
         (true, false) => "The folder of this run is not below the folder of the runs.".to_owned(),

@@ -175,7 +175,7 @@ function answers(item, [left, right]) {
     state.show === "diff" ? diffView(item, right, left) : h("div.arms", answerColumn(item, left, "w"), answerColumn(item, right, "o")));
   const heading = section.firstChild, switches = h("div.switches",
     segment("Show answers as", [["md", "Rendered"], ["raw", "Raw"], ["diff", "Difference"]], state.show, (show) => ({ show })),
-    segment("Compare with", comparisons(item).map(({ key, short }) => [key, short]), state.cmp, (cmp) => ({ cmp })));
+    comparisons(item).length > 1 && segment("Compare with", comparisons(item).map(({ key, short }) => [key, short]), state.cmp, (cmp) => ({ cmp })));
   section.prepend(h("div.answers", heading, switches));
   return section;
 }

@@ -1,5 +1,7 @@
 //! What the lift costs: one mark a case, extra cost across, lift up.
 
+use std::collections::HashMap;
+
 use num_traits::{Signed, Zero};
 use serde::Serialize;
 use skill_lift_contract::telemetry::Currency;
@@ -114,21 +116,21 @@ impl Scatter {
         let mut order: Vec<usize> = (0..points.len()).collect();
         order.sort_by(|a, b| points[*a].lift.cmp(&points[*b].lift).then(a.cmp(b)));
         let dearest = (0..points.len()).max_by(|a, b| points[*a].cost.cmp(&points[*b].cost).then(b.cmp(a)));
-        let labelled =
-            labels(&points, &order, dearest, |at| (place(&x, costs[at]) * 100.0, 100.0 - place(&y, lifts[at]) * 100.0));
+        let places: Vec<(f64, f64)> =
+            (0..points.len()).map(|at| (place(&x, costs[at]) * 100.0, 100.0 - place(&y, lifts[at]) * 100.0)).collect();
+        let labelled = labels(&points, &order, dearest, &places);
         let left_out = points.len().saturating_sub(MARKS);
         let marks = order.iter().take(MARKS).map(|at| {
             let point = &points[*at];
-            let across = place(&x, costs[*at]);
             Mark {
-                x: percent_of(across),
+                x: percent_of(place(&x, costs[*at])),
                 y: percent_of(1.0 - place(&y, lifts[*at])),
                 tone: super::verdict::tone(Some(&point.lift)),
                 is_loss: point.lift.is_negative(),
                 href: case_link(point.id, None),
                 title: format!("{}: {}, {} a run", point.id, numbers::whole_points(&point.lift), point.shown_cost),
-                label: if labelled.contains(at) { point.id.to_owned() } else { String::new() },
-                is_left: across > 0.6,
+                label: if labelled.contains_key(at) { point.id.to_owned() } else { String::new() },
+                is_left: labelled.get(at) == Some(&LabelSide::Left),
             }
         });
         let mut not_shown = named("Not shown, cost not measured", &missing);
@@ -170,24 +172,53 @@ fn named(what: &str, cases: &[&str]) -> String {
     format!("{what}: {}.", names.join(", "))
 }
 
-/// The marks with a label: those that lost, and the dearest one; none over another. `place` gives percent across and down.
+/// Where a label stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LabelSide {
+    Left,
+    Right,
+}
+
+/// Width of a letter in percent of the plot, at the width of a small one.
+const LETTER_WIDTH: f64 = 1.6;
+/// Half the height of a label and of a mark, in percent of the plot.
+const HALF_LINE: f64 = 3.0;
+/// From the middle of a mark to its edge, in percent across.
+const MARK_EDGE: f64 = 1.2;
+
+/// The marks with a label: those that lost, and the dearest one; none over a mark or another label, none outside.
+/// `places` are percent across and down.
 fn labels(
     points: &[Point<'_>],
     order: &[usize],
     dearest: Option<usize>,
-    place: impl Fn(usize) -> (f64, f64),
-) -> Vec<usize> {
+    places: &[(f64, f64)],
+) -> HashMap<usize, LabelSide> {
     let lost = order.iter().copied().filter(|at| points[*at].lift.is_negative());
-    let mut chosen: Vec<usize> = Vec::new();
+    let mut chosen: HashMap<usize, LabelSide> = HashMap::new();
+    // left end, right end, middle down
+    let mut taken: Vec<(f64, f64, f64)> =
+        places.iter().take(MARKS).map(|(x, y)| (x - MARK_EDGE, x + MARK_EDGE, *y)).collect();
     for at in lost.chain(dearest) {
-        let (x, y) = place(at);
-        // a label is at most a quarter wide and a line is about six percent high
-        let is_free = chosen.iter().all(|other| {
-            let (other_x, other_y) = place(*other);
-            (x - other_x).abs() > 25.0 || (y - other_y).abs() > 6.0
+        let (x, y) = places[at];
+        let width = points[at].id.chars().count() as f64 * LETTER_WIDTH;
+        let sides = if x > 60.0 { [LabelSide::Left, LabelSide::Right] } else { [LabelSide::Right, LabelSide::Left] };
+        let ends = |side| match side {
+            LabelSide::Left => (x - 2.0 * MARK_EDGE - width, x - MARK_EDGE - 0.1),
+            LabelSide::Right => (x + MARK_EDGE + 0.1, x + 2.0 * MARK_EDGE + width),
+        };
+        let free = sides.into_iter().find(|side| {
+            let (from, to) = ends(*side);
+            from >= 0.0
+                && to <= 100.0
+                && taken
+                    .iter()
+                    .all(|(left, right, middle)| to < *left || from > *right || (y - middle).abs() > 2.0 * HALF_LINE)
         });
-        if is_free && !chosen.contains(&at) && chosen.len() < LABELS {
-            chosen.push(at);
+        if let Some(side) = free.filter(|_| chosen.len() < LABELS && !chosen.contains_key(&at)) {
+            let (from, to) = ends(side);
+            taken.push((from, to, y));
+            chosen.insert(at, side);
         }
     }
     chosen

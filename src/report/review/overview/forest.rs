@@ -5,6 +5,7 @@ use skill_lift_stats::rational;
 
 use super::axis::{Axis, Tick};
 use super::{case_link, percent_of, verdict};
+use crate::analyze::flags::Flag;
 use crate::analyze::inference::Contrast;
 use crate::report::formats::Again;
 use crate::report::review::index::{IndexCase, Tone};
@@ -229,7 +230,7 @@ fn case_row(again: Again<'_>, at: usize, case: &IndexCase) -> CaseRow {
         id: case.id.clone(),
         href: case_link(&case.id, None),
         title: contrast.name.clone().unwrap_or_default(),
-        tags: case.flags.iter().take(TAGS_SHOWN).cloned().collect(),
+        tags: case.flags.iter().filter(|flag| is_tag(flag)).take(TAGS_SHOWN).cloned().collect(),
         without: rates.map(|rates| numbers::percent(&rates.without_skill)).unwrap_or_default(),
         with: rates.map(|rates| numbers::percent(&rates.with_skill)).unwrap_or_default(),
         tone: verdict::tone(delta.as_ref()),
@@ -248,6 +249,11 @@ fn case_row(again: Again<'_>, at: usize, case: &IndexCase) -> CaseRow {
 
 /// Flags that a row of the plot has.
 const TAGS_SHOWN: usize = 2;
+
+/// Whether a flag says what the row does not: what needs eyes, and cases that cannot show a lift.
+fn is_tag((_, exact, tone): &(String, String, Tone)) -> bool {
+    *tone != Tone::Plain || [Flag::Saturated, Flag::Floor].iter().any(|flag| words::flag_text(flag) == *exact)
+}
 
 fn between(deltas: &[f64]) -> Option<Between> {
     let (low, high) = (deltas.first()?, deltas.last()?);

@@ -1,14 +1,17 @@
 //! What was left out, and what else is flagged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
 use super::case_link;
 use crate::analyze::sanity::SanityKind;
+use crate::analyze::table::WITH_SKILL;
 use crate::report::formats::Again;
 use crate::report::review::index::IndexCase;
+use crate::report::review::run::status;
 use crate::report::{SummaryView, numbers, words};
+use crate::runs::claims::SavedRow;
 
 /// Blocked pairs that are listed one by one.
 const PAIRS_LISTED: usize = 20;
@@ -56,6 +59,7 @@ impl LeftOut {
                 numbers::points(&range.worst)
             ));
         }
+        let unscored = Unscored::of(again);
         let blocked: Vec<_> = pairing.pairs.iter().filter(|pair| pair.values.is_err()).collect();
         let pairs = blocked.iter().take(PAIRS_FOLDED).filter_map(|pair| {
             let reason = pair.values.as_ref().err()?;
@@ -65,7 +69,10 @@ impl LeftOut {
                 href: case_link(case, None),
                 model: table.model(pair.model).unwrap_or("no model named").to_owned(),
                 repetition: pair.repetition,
-                reason: words::blocked_reason(&reason.code()),
+                reason: (reason.code() == UNSCORABLE)
+                    .then(|| unscored.words(case, table.model(pair.model), pair.repetition))
+                    .flatten()
+                    .unwrap_or_else(|| words::blocked_reason(&reason.code())),
             })
         });
         let is_folded = blocked.len() > PAIRS_LISTED;
@@ -81,6 +88,31 @@ impl LeftOut {
                 .map(|(code, count)| (words::blocked_reason(code), numbers::count(*count)))
                 .collect(),
         }
+    }
+}
+
+/// Code of a pair of which a run is not scored.
+const UNSCORABLE: &str = "unscorable_arm";
+
+/// The runs that are not scored, by case, model and repetition.
+struct Unscored<'a>(HashMap<(&'a str, Option<&'a str>, u32), Vec<&'a SavedRow>>);
+
+impl<'a> Unscored<'a> {
+    fn of(again: Again<'a>) -> Self {
+        let mut found: HashMap<_, Vec<&SavedRow>> = HashMap::new();
+        for row in again.saved.rows.iter().filter(|row| !row.is_scorable()) {
+            found.entry((row.case.id.as_str(), row.model.as_deref(), row.repetition)).or_default().push(row);
+        }
+        Self(found)
+    }
+
+    /// `with the skill: timed out`, for each run of a pair that is not scored.
+    fn words(&self, case: &str, model: Option<&str>, repetition: u32) -> Option<String> {
+        let said = |row: &&SavedRow| {
+            let arm = if row.variant == WITH_SKILL { "with the skill" } else { "without the skill" };
+            format!("{arm}: {}", status(row))
+        };
+        Some(self.0.get(&(case, model, repetition))?.iter().map(said).collect::<Vec<_>>().join("; "))
     }
 }
 
