@@ -1,9 +1,10 @@
 // Writes suites and trees of runs, and the pages, reports and summaries that the program makes of them:
 // node make-pages.mjs <program> <directory>
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { RENAMED, Tree, big, hostile, rtlCjk, sparse } from "./trees.mjs";
 import { VERDICTS, verdictTree } from "./verdicts.mjs";
 
@@ -12,29 +13,35 @@ if (!directory) throw new Error("usage: node make-pages.mjs <program> <directory
 const demo = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "datasets", "demo");
 mkdirSync(directory, { recursive: true });
 
-const run = (folder, ...words) => execFileSync(program, words, { cwd: folder, encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "inherit"], env: { PATH: process.env.PATH, LC_ALL: "C.UTF-8" } });
+const execute = promisify(execFile);
+const run = async (folder, ...words) => {
+  const { stdout, stderr } = await execute(program, words, { cwd: folder, encoding: "utf8", maxBuffer: 1 << 28, env: { PATH: process.env.PATH, LC_ALL: "C.UTF-8" } });
+  process.stderr.write(stderr);
+  return stdout;
+};
 
 // The page of a folder with `evals` and `runs`, and beside it what the other outputs say.
-function make(name, folder, { options = [], change = null } = {}) {
+async function make(name, folder, { options = [], change = null } = {}) {
   const place = (ending) => join(directory, `${name}.${ending}`), suite = join("evals", "shared-benchmark.json");
-  const table = run(folder, "benchmark", suite, "--runs", "runs", "--out", place("json"), "--format", "table", ...options);
+  writeFileSync(place("txt"), await run(folder, "benchmark", suite, "--runs", "runs", "--out", place("json"), "--format", "table", ...options));
   if (change) writeFileSync(place("json"), change(readFileSync(place("json"), "utf8")));
-  run(folder, "render-viewer", "--benchmark", place("json"), "--runs", "runs", "--suite", suite, "--out", place("html"), "--quiet");
-  writeFileSync(place("txt"), table);
-  for (const [format, ending] of [["markdown", "md"], ["github", "github.md"]]) writeFileSync(place(ending), run(folder, "report", "--benchmark", place("json"), "--format", format));
+  await run(folder, "render-viewer", "--benchmark", place("json"), "--runs", "runs", "--suite", suite, "--out", place("html"), "--quiet");
+  for (const [format, ending] of [["markdown", "md"], ["github", "github.md"]]) writeFileSync(place(ending), await run(folder, "report", "--benchmark", place("json"), "--format", format));
 }
 
-function inNewFolder(name, write, more) {
+async function makeTree(name, write, more) {
   const folder = join(directory, "trees", name);
   rmSync(folder, { recursive: true, force: true });
   write(new Tree(folder));
-  make(name, folder, more);
+  await make(name, folder, more);
 }
 
 const renamed = (text) => text.replaceAll(`"${RENAMED.from}"`, JSON.stringify(RENAMED.to));
-make("demo", demo);
-inNewFolder("hostile", hostile, { options: ["--judge-results", "verdicts.json"], change: renamed });
-inNewFolder("sparse", sparse);
-inNewFolder("rtl-cjk", rtlCjk);
-inNewFolder("big", big);
-for (const verdict of VERDICTS) inNewFolder(`verdict-${verdict.row}`, (tree) => verdictTree(tree, verdict), { options: verdict.options });
+// the largest one beside all others: there are two cores
+await Promise.all([makeTree("big", big), (async () => {
+  await make("demo", demo);
+  await makeTree("hostile", hostile, { options: ["--judge-results", "verdicts.json"], change: renamed });
+  await makeTree("sparse", sparse);
+  await makeTree("rtl-cjk", rtlCjk);
+  for (const verdict of VERDICTS) await makeTree(`verdict-${verdict.row}`, (tree) => verdictTree(tree, verdict), { options: verdict.options });
+})()]);
