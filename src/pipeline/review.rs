@@ -47,7 +47,7 @@ pub enum ReviewError {
         /// The file as the user typed it.
         place: String,
         /// What is wrong.
-        problem: ClaimsError,
+        problem: Box<ClaimsError>,
     },
     /// The folder of the runs cannot be opened.
     #[error("--runs {place}: {problem}")]
@@ -176,7 +176,7 @@ fn read(path: &Path, request: &ReviewRequest<'_>, is_compared: bool) -> Result<R
     let bytes = read_named(path, request.report_bytes)
         .map_err(|problem| ReviewError::Unopened { place: place.clone(), problem })?;
     let options = ReadOptions { bytes: request.report_bytes, ..ReadOptions::default() };
-    let refuse = |problem| ReviewError::Report { place: place.clone(), problem };
+    let refuse = |problem| ReviewError::Report { place: place.clone(), problem: Box::new(problem) };
     let saved = read_saved(&bytes, &options).map_err(refuse)?;
     let side = match is_compared {
         true => Some(Side::of_file(place.clone(), claims::read(&bytes, &options).map_err(refuse)?)),

@@ -15,6 +15,7 @@ use crate::analyze::review::ReviewReason;
 use crate::analyze::table::WITH_SKILL;
 use crate::report::formats::Again;
 use crate::report::{numbers, words};
+use crate::runs::claims::SavedRow;
 
 /// What the script reads first.
 #[derive(Debug, Serialize)]
@@ -97,7 +98,7 @@ pub(super) struct IndexCase {
     #[serde(skip_serializing_if = "Option::is_none")]
     cost_reason: Option<String>,
     reasons: Vec<(Tone, String)>,
-    runs: Vec<(usize, usize, u32, String, Option<u32>, Option<u32>, bool)>,
+    runs: Vec<RunCell>,
     pub(super) chunk: usize,
 }
 
@@ -107,6 +108,10 @@ struct CaseCost {
     currency: String,
     n: usize,
 }
+
+/// Arm, model, repetition, status, passed and counted checks, whether a critical one failed.
+#[derive(Debug, Serialize)]
+struct RunCell(usize, usize, u32, String, Option<u32>, Option<u32>, bool);
 
 /// The label of a flag, its exact text, its tone, and whether it is about stability; `None` for a flag that another one
 /// says already.
@@ -234,21 +239,10 @@ fn case(facts: &Facts<'_>, contrast: &CaseContrast, flags: &[&Flag], queued: &[R
 /// The rank of a case that passed before and fails now, in the order of the review.
 const NEW_FAILURE_RANK: u32 = 6;
 
-fn run_cell(
-    arm: usize,
-    model: usize,
-    row: &crate::runs::claims::SavedRow,
-) -> (usize, usize, u32, String, Option<u32>, Option<u32>, bool) {
+fn run_cell(arm: usize, model: usize, row: &SavedRow) -> RunCell {
     let counts = (row.is_scorable() && row.is_rated && row.objective.total > 0).then_some(row.objective);
-    (
-        arm,
-        model,
-        row.repetition,
-        status(row),
-        counts.map(|counts| counts.passed),
-        counts.map(|counts| counts.total),
-        row.vetoed,
-    )
+    let (passed, total) = (counts.map(|counts| counts.passed), counts.map(|counts| counts.total));
+    RunCell(arm, model, row.repetition, status(row), passed, total, row.vetoed)
 }
 
 fn blocked_reasons(contrast: &CaseContrast) -> String {
