@@ -19,6 +19,7 @@ mod evidence;
 mod forge;
 mod forge_arguments;
 mod forge_odd;
+mod format_vectors;
 mod gate;
 mod generate;
 mod layouts;
