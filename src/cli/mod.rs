@@ -8,6 +8,7 @@ mod cost_summary;
 mod decimals;
 mod diff;
 mod doctor;
+mod error_analysis;
 mod external;
 mod gate;
 mod grade;
@@ -17,6 +18,7 @@ mod migrate_telemetry;
 mod output;
 mod plan;
 mod report;
+pub mod serve;
 mod suite;
 mod summary;
 mod token_overhead;
@@ -67,6 +69,7 @@ enum Command {
     Suite(suite::SuiteArguments),
     Doctor(doctor::DoctorArguments),
     Report(Box<report::ReportArguments>),
+    ErrorAnalysis(error_analysis::ErrorAnalysisArguments),
     #[command(external_subcommand)]
     External(Vec<OsString>),
 }
@@ -88,6 +91,7 @@ pub fn run() -> ExitCode {
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::ErrorAnalysis(arguments) => error_analysis::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::External(words) => external::run(&words),
     }
