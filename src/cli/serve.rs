@@ -1,6 +1,5 @@
 //! Serving the review page: the line that says where, and the end at Ctrl-C. `render-viewer --serve` calls it.
 
-use std::io::Write;
 use std::net::TcpListener;
 use std::process::ExitCode;
 

@@ -81,6 +81,12 @@ impl From<Subject<'_>> for OwnedSubject {
     }
 }
 
+impl From<Vec<Entry>> for Feedback {
+    fn from(entries: Vec<Entry>) -> Self {
+        Self { entries, ..Self::default() }
+    }
+}
+
 impl Feedback {
     /// Reads a file of any form: of this version, of version 0.6, or the reviews of skill-creator, whose runs are those
     /// that their ids name.

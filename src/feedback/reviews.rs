@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::document::{Feedback, FeedbackError, Form, member, members, text, value};
+use super::document::{Feedback, FeedbackError, Form, member, text, value};
 use super::entry::{Entry, Opinion};
 use super::note::FeedbackNote;
 use super::run_ids::{RunIds, RunName, RunOfId};
@@ -98,7 +98,7 @@ impl Reviews {
         });
         let review = &mut reviews[at];
         let before = text_of(review, "feedback").unwrap_or_default().to_owned();
-        let mut all = Feedback { entries: entries_of(review, &RunName::of(entry), &before), ..Feedback::default() };
+        let mut all = Feedback::from(entries_of(review, &RunName::of(entry), &before));
         all.upsert(entry.clone());
         let after = composed(&all.entries);
         if after != before {
