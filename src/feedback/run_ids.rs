@@ -115,7 +115,7 @@ fn by_its_parts(id: &str) -> Option<RunName> {
     let splits = rest.match_indices('-').map(|(at, _)| (&rest[..at], Configuration::parse(&rest[at + 1..])));
     let arms = || splits.clone().filter(|(folder, arm)| arm.role != Role::Other && !folder.is_empty());
     // names of arms hold `-` too, so that the longest one counts; those of models before them are as short as possible
-    let (folder, configuration) = arms().find(|(_, arm)| arm.model.is_none()).or_else(|| arms().last())?;
+    let (folder, configuration) = arms().find(|(_, arm)| arm.model.is_none()).or_else(|| arms().next_back())?;
     let case_id = folder.strip_prefix("runs-").unwrap_or(folder).to_owned();
     Some(RunName { case_id, variant: configuration.variant().to_owned(), model: configuration.model, run_number })
 }

@@ -82,7 +82,7 @@ impl Running<'_> {
     /// A request to store, with some of its headers replaced.
     fn request(&self, body: &[u8], changes: &[(&str, &str)]) -> Vec<u8> {
         let port = self.port;
-        let mut headers = vec![
+        let mut headers = [
             ("host", format!("127.0.0.1:{port}")),
             ("origin", format!("http://127.0.0.1:{port}")),
             ("x-skill-lift-token", TOKEN.to_owned()),

@@ -1,6 +1,6 @@
 //! An error analysis as text for a terminal: a pure function of the analysis, the width and a few switches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use skill_lift_stats::rational;
 
@@ -17,8 +17,11 @@ use crate::suite::Severity;
 /// Categories that are listed unless all are asked for.
 const CATEGORIES_SHOWN: usize = 15;
 
-/// Runs that are listed unless all are asked for.
-const RUNS_SHOWN: usize = 10;
+/// Groups of runs that are listed unless all are asked for.
+const GROUPS_SHOWN: usize = 10;
+
+/// Characters of evidence, also where nothing is cut.
+const EVIDENCE_CHARACTERS: usize = 400;
 
 /// Narrower screens have no example.
 const EXAMPLE_FROM: usize = 72;
@@ -138,6 +141,26 @@ fn categories(page: &mut Page, analysis: &ErrorAnalysis<'_>) {
     }
 }
 
+/// Failing runs of one case that have one category.
+struct Alike<'a, 'r> {
+    runs: Vec<&'a FailingRun<'r>>,
+}
+
+/// Runs in groups, the largest first; those of one size in the order of the report.
+fn alike<'a, 'r>(runs: &[&'a FailingRun<'r>]) -> Vec<Alike<'a, 'r>> {
+    let mut places: HashMap<(&str, String), usize> = HashMap::new();
+    let mut groups: Vec<Alike<'a, 'r>> = Vec::new();
+    for run in runs {
+        let place = *places.entry((&run.row.case.id, run.category.to_string())).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some(group) => group.runs.push(run),
+            None => groups.push(Alike { runs: vec![run] }),
+        }
+    }
+    groups.sort_by_key(|group| std::cmp::Reverse(group.runs.len()));
+    groups
+}
+
 /// The runs to read first: those with the skill, since what fails without it is what a skill is for.
 fn runs(page: &mut Page, failing: &[FailingRun<'_>]) {
     let with: Vec<&FailingRun<'_>> = failing.iter().filter(|run| run.row.variant == WITH_SKILL).collect();
@@ -145,36 +168,41 @@ fn runs(page: &mut Page, failing: &[FailingRun<'_>]) {
         false => ("Failing with the skill", with),
         true => ("Failing runs", failing.iter().collect()),
     };
-    if runs.is_empty() {
+    let groups = alike(&runs);
+    if groups.is_empty() {
         return;
     }
     page.line("");
     let head = page.paint(Paint::Muted, &format!("  {heading}"));
     page.line(&head);
-    let shown = if page.style.all_cases { runs.len() } else { runs.len().min(RUNS_SHOWN) };
-    for run in &runs[..shown] {
-        let text = page.name(&format!("{}: {}", run_name(run.row), run.category));
+    let shown = if page.style.all_cases { groups.len() } else { groups.len().min(GROUPS_SHOWN) };
+    for Alike { runs } in &groups[..shown] {
+        let Some(first) = runs.first() else { continue };
+        let number = if runs.len() > 1 { format!(", {} runs", numbers::count(runs.len())) } else { String::new() };
+        let text = page.name(&format!("{}{number}: {}", first.row.case.id, first.category));
         page.wrapped(&text, "    ", BELOW);
-        if let Some(evidence) = reason(run) {
-            let room = page.width.saturating_sub(BELOW.len());
-            let evidence = cut_end(&page.name(&evidence), room, page.style);
-            let line = page.paint(Paint::Muted, &format!("{BELOW}{evidence}"));
-            page.line(&line);
-        }
-        if let Some(entry) = run.said {
-            let said = page.name(&said(entry));
-            page.wrapped(&said, BELOW, BELOW);
+        let evidence = reason(first).map(|evidence| format!(": {evidence}")).unwrap_or_default();
+        let line = page.name(&format!("{}{evidence}", run_name(first.row)));
+        let line = cut_end(&line, page.width.saturating_sub(BELOW.len()), page.style);
+        let line = page.paint(Paint::Muted, &format!("{BELOW}{line}"));
+        page.line(&line);
+        for run in runs {
+            if let Some(entry) = run.said {
+                let text = page.name(&format!("{}: {}", run_name(run.row), said(entry)));
+                page.wrapped(&text, BELOW, &format!("{BELOW}  "));
+            }
         }
     }
-    if shown < runs.len() {
-        let more = page.paint(Paint::Muted, &format!("    and {} more; --all lists them", runs.len() - shown));
+    if shown < groups.len() {
+        let more = page.paint(Paint::Muted, &format!("    and {} more; --all lists them", groups.len() - shown));
         page.line(&more);
     }
 }
 
+/// Which run of a case it is.
 fn run_name(row: &SavedRow) -> String {
     let model = row.model.as_ref().map(|model| format!("{model}/")).unwrap_or_default();
-    format!("{} {model}{}/run-{}", row.case.id, row.variant, row.repetition)
+    format!("{model}{}/run-{}", row.variant, row.repetition)
 }
 
 /// What was seen of the failure.
@@ -190,7 +218,7 @@ fn reason(run: &FailingRun<'_>) -> Option<String> {
         }
         Category::MissingOutput | Category::Unlisted => return None,
     };
-    Some(evidence).filter(|evidence| !evidence.trim().is_empty())
+    Some(evidence.chars().take(EVIDENCE_CHARACTERS).collect()).filter(|evidence: &String| !evidence.trim().is_empty())
 }
 
 fn said(entry: &Entry) -> String {
@@ -216,10 +244,10 @@ fn feedback(page: &mut Page, feedback: &Said<'_>) {
             numbers::counted(feedback.right_but_failing, "failing run was judged", "failing runs were judged")
         ));
     }
-    page.paragraph("Feedback", &text);
+    page.wrapped(&format!("Feedback: {text}"), "  ", "    ");
     let wrong = feedback.wrong_but_passed.iter().map(|(row, entry)| match &entry.note {
-        Some(note) => format!("{}: {note}", run_name(row)),
-        None => run_name(row),
+        Some(note) => format!("{} {}: {note}", row.case.id, run_name(row)),
+        None => format!("{} {}", row.case.id, run_name(row)),
     });
     let wrong: Vec<String> = wrong.collect();
     if !wrong.is_empty() {
