@@ -16,8 +16,14 @@ use crate::json::{self, Limits, Member, Node, Value};
 /// The version of the form that is written.
 const SCHEMA_VERSION: i64 = 2;
 
+/// Entries of a file, those that count for nothing included. The smallest ones fill a file of 16 MiB before.
+pub(super) const MOST_ENTRIES: usize = 200_000;
+
 /// Keys of the document that are not passed through.
 const DOCUMENT_KEYS: [&str; 3] = ["schema_version", "entries", "unparsed_entries"];
+
+/// Keys of lists of entries.
+const DOCUMENT_LISTS: [&str; 3] = ["entries", "unparsed_entries", "reviews"];
 
 /// Why a file is no feedback.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,6 +48,9 @@ pub enum FeedbackError {
     /// A form of ours, where one of another tool is asked for.
     #[error("entries in the form of skill-lift")]
     Entries,
+    /// More than is read.
+    #[error("more than {0} entries")]
+    TooMany(usize),
     /// A form that came after this version.
     #[error("feedback of schema version {0}; this version of skill-lift reads 2 and older")]
     TooNew(String),
@@ -179,6 +188,23 @@ impl Feedback {
         notes
     }
 
+    /// Puts entries into a file that has none, each in the place of the one with its subject.
+    pub(super) fn fill(&mut self, entries: impl IntoIterator<Item = Entry>) {
+        let mut places: HashMap<OwnedSubject, usize> = HashMap::new();
+        for entry in entries {
+            let place = *places.entry(entry.subject().into()).or_insert(self.entries.len());
+            match self.entries.get_mut(place) {
+                Some(other) => *other = entry,
+                None => self.entries.push(entry),
+            }
+        }
+    }
+
+    /// Whether nothing more may be put into a file.
+    pub(super) fn is_full(&self) -> bool {
+        self.entries.len() + self.unparsed.len() > MOST_ENTRIES
+    }
+
     /// Puts an entry in the place of the one with its subject, or at the end.
     pub fn upsert(&mut self, entry: Entry) {
         self.more_of.remove(&OwnedSubject::from(entry.subject()));
@@ -221,6 +247,10 @@ impl Form {
                 Some(_) => return Err(FeedbackError::TooNew(version.python_str())),
                 None => return Err(FeedbackError::NotFeedback),
             },
+        }
+        let items = |key: &str| root.get(key).and_then(Node::items).map_or(0, <[_]>::len);
+        if DOCUMENT_LISTS.into_iter().map(items).sum::<usize>() > MOST_ENTRIES {
+            return Err(FeedbackError::TooMany(MOST_ENTRIES));
         }
         if is_list("entries") {
             Ok(Self::Entries)
@@ -407,6 +437,8 @@ mod tests {
         assert_eq!(Feedback::read(b"\xff").unwrap_err(), FeedbackError::NotUtf8);
         assert!(problem("").starts_with("line 1: invalid JSON"));
         assert!(problem(&format!("{{\"entries\":{}", "[".repeat(5_000))).contains("nested deeper"));
+        let many = format!(r#"{{"entries":[{}0],"unparsed_entries":[0]}}"#, "0,".repeat(MOST_ENTRIES - 1));
+        assert_eq!(problem(&many), "more than 200000 entries");
         // the viewer of skill-creator begins with this
         assert_eq!(read("\u{feff}{}").0.entries, []);
     }

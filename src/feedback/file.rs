@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use skill_lift_contract::write::AtomicFile;
 
-use super::document::{Feedback, FeedbackError};
+use super::document::{Feedback, FeedbackError, MOST_ENTRIES};
 use super::entry::{Entry, EntryProblem};
 use super::note::FeedbackNote;
 use super::reviews::Reviews;
@@ -69,6 +69,12 @@ pub enum FeedbackFileError {
         path: String,
         /// The limit.
         limit: u64,
+    },
+    /// The file would have more entries than are read.
+    #[error("{path} would have more than {MOST_ENTRIES} entries; nothing more is stored")]
+    TooMany {
+        /// The file as it was named.
+        path: String,
     },
     /// The file cannot be written.
     #[error("cannot write {path}: {problem}")]
@@ -147,6 +153,9 @@ impl FeedbackFile {
         let written = match self.content()? {
             Content::Entries(mut feedback, _) => {
                 feedback.upsert(entry);
+                if feedback.is_full() {
+                    return Err(FeedbackFileError::TooMany { path: self.shown() });
+                }
                 feedback.write(&mut bytes)
             }
             Content::Reviews(mut reviews, runs) => {
@@ -344,6 +353,11 @@ mod tests {
         let error = file.upsert(entry("b", 1)).unwrap_err().to_string();
         assert!(error.ends_with("would be larger than 16 MiB; nothing more is stored"), "{error}");
         assert_eq!(file.read().unwrap().0.entries.len(), 1);
+        let many = format!("{{\"entries\":[{}0]}}", "0,".repeat(MOST_ENTRIES - 1));
+        fs::write(&path, &many).unwrap();
+        let error = file.upsert(entry("b", 1)).unwrap_err().to_string();
+        assert!(error.ends_with("would have more than 200000 entries; nothing more is stored"), "{error}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), many);
     }
 
     #[test]

@@ -59,6 +59,7 @@ impl Reviews {
     /// What the reviews say about runs. Blank ones say nothing: the viewer writes them for every run that was looked at.
     pub fn feedback(&self, runs: &RunIds) -> (Feedback, Vec<FeedbackNote>) {
         let mut feedback = Feedback::default();
+        let mut entries = Vec::new();
         let mut notes = Vec::new();
         for (at, review) in self.items().iter().enumerate() {
             let (Some(run_id), Some(said)) = (text_of(review, "run_id"), text_of(review, "feedback")) else {
@@ -78,10 +79,9 @@ impl Reviews {
                     continue;
                 }
             };
-            for entry in entries_of(review, &run, said) {
-                feedback.upsert(entry);
-            }
+            entries.extend(entries_of(review, &run, said));
         }
+        feedback.fill(entries);
         (feedback, notes)
     }
 

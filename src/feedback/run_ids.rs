@@ -52,6 +52,9 @@ pub enum RunOfId {
     Ambiguous(usize),
 }
 
+/// Parts of an id that the name of an arm and its model may have, so that an id of a million parts takes no time.
+const MOST_PARTS: usize = 12;
+
 /// What a directory with the only repetition may leave out.
 const FIRST_REPETITION: &str = "-run-1";
 
@@ -112,10 +115,11 @@ fn by_its_parts(id: &str) -> Option<RunName> {
         }
         _ => (id, 1),
     };
-    let splits = rest.match_indices('-').map(|(at, _)| (&rest[..at], Configuration::parse(&rest[at + 1..])));
-    let arms = || splits.clone().filter(|(folder, arm)| arm.role != Role::Other && !folder.is_empty());
+    let splits =
+        rest.rmatch_indices('-').take(MOST_PARTS).map(|(at, _)| (&rest[..at], Configuration::parse(&rest[at + 1..])));
+    let arms: Vec<_> = splits.filter(|(folder, arm)| arm.role != Role::Other && !folder.is_empty()).collect();
     // names of arms hold `-` too, so that the longest one counts; those of models before them are as short as possible
-    let (folder, configuration) = arms().find(|(_, arm)| arm.model.is_none()).or_else(|| arms().next_back())?;
+    let (folder, configuration) = arms.iter().rfind(|(_, arm)| arm.model.is_none()).or(arms.first())?.clone();
     let case_id = folder.strip_prefix("runs-").unwrap_or(folder).to_owned();
     Some(RunName { case_id, variant: configuration.variant().to_owned(), model: configuration.model, run_number })
 }
