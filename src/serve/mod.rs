@@ -5,7 +5,7 @@
 //! page itself sent, a refusal for everything else.
 //!
 //! HTTP is read with `httparse`, one request a connection: what a browser and a script need, and nothing that would keep a
-//! connection alive. What a request may do is decided in [`request`] and [`rules`], without a socket.
+//! connection alive. What a request may do is decided in `request` and `rules`, without a socket.
 
 mod connection;
 mod request;
