@@ -19,6 +19,9 @@ const SCHEMA_VERSION: i64 = 2;
 /// Entries of a file, those that count for nothing included. The smallest ones fill a file of 16 MiB before.
 pub(super) const MOST_ENTRIES: usize = 200_000;
 
+/// Values of a file: each takes memory, and a file of 16 MiB may hold eight million.
+const MOST_VALUES: usize = 2_000_000;
+
 /// Keys of the document that are not passed through.
 const DOCUMENT_KEYS: [&str; 3] = ["schema_version", "entries", "unparsed_entries"];
 
@@ -48,9 +51,12 @@ pub enum FeedbackError {
     /// A form of ours, where one of another tool is asked for.
     #[error("entries in the form of skill-lift")]
     Entries,
-    /// More than is read.
+    /// More entries than are read.
     #[error("more than {0} entries")]
     TooMany(usize),
+    /// More values of any kind than are read.
+    #[error("more than {0} JSON values")]
+    TooManyValues(usize),
     /// A form that came after this version.
     #[error("feedback of schema version {0}; this version of skill-lift reads 2 and older")]
     TooNew(String),
@@ -200,11 +206,6 @@ impl Feedback {
         }
     }
 
-    /// Whether nothing more may be put into a file.
-    pub(super) fn is_full(&self) -> bool {
-        self.entries.len() + self.unparsed.len() > MOST_ENTRIES
-    }
-
     /// Puts an entry in the place of the one with its subject, or at the end.
     pub fn upsert(&mut self, entry: Entry) {
         self.more_of.remove(&OwnedSubject::from(entry.subject()));
@@ -268,7 +269,30 @@ pub(super) fn text(bytes: &[u8]) -> Result<&str, FeedbackError> {
     std::str::from_utf8(bytes).map_err(|_| FeedbackError::NotUtf8)
 }
 
+/// Whether what was written can be read again.
+pub(super) fn check(bytes: &[u8]) -> Result<(), FeedbackError> {
+    Form::of(&value(text(bytes)?)?).map(drop)
+}
+
+/// At most so many values a text holds: one behind each comma and each opening bracket outside of strings, and one more.
+fn values_at_most(text: &str) -> usize {
+    let (mut values, mut in_string, mut is_escaped) = (1, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = in_string,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' if !in_string => values += 1,
+            _ => {}
+        }
+    }
+    values
+}
+
 pub(super) fn value(text: &str) -> Result<Node<'_>, FeedbackError> {
+    if values_at_most(text) > MOST_VALUES {
+        return Err(FeedbackError::TooManyValues(MOST_VALUES));
+    }
     json::parse(text, Limits::SUITE).map_err(|error| {
         let before = text.as_bytes().get(..error.span.start).unwrap_or_default();
         FeedbackError::Json { line: before.iter().filter(|byte| **byte == b'\n').count() + 1, error }
@@ -439,6 +463,10 @@ mod tests {
         assert!(problem(&format!("{{\"entries\":{}", "[".repeat(5_000))).contains("nested deeper"));
         let many = format!(r#"{{"entries":[{}0],"unparsed_entries":[0]}}"#, "0,".repeat(MOST_ENTRIES - 1));
         assert_eq!(problem(&many), "more than 200000 entries");
+        let values = format!(r#"{{"entries":[],"x":[{}0]}}"#, "0,".repeat(MOST_VALUES));
+        assert_eq!(problem(&values), "more than 2000000 JSON values");
+        // what stands in a string is no value
+        assert_eq!(values_at_most(r#"{"a":"[,{\",","b":[1,2]}"#), 5);
         // the viewer of skill-creator begins with this
         assert_eq!(read("\u{feff}{}").0.entries, []);
     }

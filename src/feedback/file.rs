@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use skill_lift_contract::write::AtomicFile;
 
-use super::document::{Feedback, FeedbackError, MOST_ENTRIES};
+use super::document::{Feedback, FeedbackError, check};
 use super::entry::{Entry, EntryProblem};
 use super::note::FeedbackNote;
 use super::reviews::Reviews;
@@ -70,11 +70,13 @@ pub enum FeedbackFileError {
         /// The limit.
         limit: u64,
     },
-    /// The file would have more entries than are read.
-    #[error("{path} would have more than {MOST_ENTRIES} entries; nothing more is stored")]
+    /// The file would hold more than is read.
+    #[error("{path} would hold {problem}; nothing more is stored")]
     TooMany {
         /// The file as it was named.
         path: String,
+        /// What there would be too much of.
+        problem: FeedbackError,
     },
     /// The file cannot be written.
     #[error("cannot write {path}: {problem}")]
@@ -153,9 +155,6 @@ impl FeedbackFile {
         let written = match self.content()? {
             Content::Entries(mut feedback, _) => {
                 feedback.upsert(entry);
-                if feedback.is_full() {
-                    return Err(FeedbackFileError::TooMany { path: self.shown() });
-                }
                 feedback.write(&mut bytes)
             }
             Content::Reviews(mut reviews, runs) => {
@@ -177,6 +176,9 @@ impl FeedbackFile {
         let limit = Limits::default().sidecar_bytes;
         if bytes.len() as u64 > limit {
             return Ok(Err(FeedbackFileError::Full { path: self.shown(), limit }));
+        }
+        if let Err(problem) = check(bytes) {
+            return Ok(Err(FeedbackFileError::TooMany { path: self.shown(), problem }));
         }
         let mut file = AtomicFile::create(&self.path)?;
         if let Ok(before) = fs::symlink_metadata(&self.path)
@@ -353,10 +355,10 @@ mod tests {
         let error = file.upsert(entry("b", 1)).unwrap_err().to_string();
         assert!(error.ends_with("would be larger than 16 MiB; nothing more is stored"), "{error}");
         assert_eq!(file.read().unwrap().0.entries.len(), 1);
-        let many = format!("{{\"entries\":[{}0]}}", "0,".repeat(MOST_ENTRIES - 1));
+        let many = format!("{{\"entries\":[{}0]}}", "0,".repeat(199_999));
         fs::write(&path, &many).unwrap();
         let error = file.upsert(entry("b", 1)).unwrap_err().to_string();
-        assert!(error.ends_with("would have more than 200000 entries; nothing more is stored"), "{error}");
+        assert!(error.ends_with("would hold more than 200000 entries; nothing more is stored"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), many);
     }
 
