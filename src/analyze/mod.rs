@@ -9,6 +9,7 @@ pub mod completeness;
 pub mod diagnosis;
 pub mod diff;
 pub mod endings;
+pub mod error_analysis;
 pub mod flags;
 pub mod forge;
 pub mod gate;

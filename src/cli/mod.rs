@@ -8,6 +8,7 @@ mod cost_summary;
 mod decimals;
 mod diff;
 mod doctor;
+mod error_analysis;
 mod external;
 mod gate;
 mod grade;
@@ -18,6 +19,7 @@ mod output;
 mod plan;
 mod render_viewer;
 mod report;
+pub mod serve;
 mod suite;
 mod summary;
 mod token_overhead;
@@ -69,6 +71,7 @@ enum Command {
     Doctor(doctor::DoctorArguments),
     Report(Box<report::ReportArguments>),
     RenderViewer(Box<render_viewer::RenderViewerArguments>),
+    ErrorAnalysis(error_analysis::ErrorAnalysisArguments),
     #[command(external_subcommand)]
     External(Vec<OsString>),
 }
@@ -91,6 +94,7 @@ pub fn run() -> ExitCode {
         Command::Suite(arguments) => suite::run(&arguments),
         Command::RenderViewer(arguments) => render_viewer::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::ErrorAnalysis(arguments) => error_analysis::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::External(words) => external::run(&words),
     }

@@ -8,6 +8,7 @@ use crate::judge::Verdicts;
 use crate::pipeline::{Evaluated, WarningLog};
 use crate::report::numbers::counted;
 use crate::runs::LayoutError;
+use crate::runs::claims::ClaimNote;
 
 /// Prints the oddities of a tree.
 pub fn print_warnings(warnings: &WarningLog) {
@@ -56,6 +57,13 @@ pub fn fail_layout(warnings: &WarningLog) -> ExitCode {
         }
     }
     code
+}
+
+/// What is said of something odd in a result file.
+pub fn note_line(note: &ClaimNote, shown: &str) -> String {
+    let places = if note.count > 1 { format!(" ({} places)", note.count) } else { String::new() };
+    let detail = if note.detail.is_empty() { String::new() } else { format!(": {}", note.detail) };
+    format!("WARN {}: {shown}{}{detail}{places}", note.code.code(), note.pointer)
 }
 
 /// Prints why a tree is refused.

@@ -13,6 +13,7 @@ pub mod diff;
 pub mod doctor;
 mod efficiency_json;
 mod endings_json;
+pub mod error_analysis;
 mod flags_json;
 pub mod forge;
 pub mod formats;

@@ -6,6 +6,7 @@
 
 mod artifact_set;
 pub mod billing;
+pub(crate) mod calendar;
 pub mod claims;
 pub mod configuration;
 pub mod directory;

@@ -14,6 +14,7 @@ use skill_lift_stats::rational::{self, Rational};
 
 use super::error::ClaimsError;
 use super::form::ClaimForm;
+use super::model::ClaimedFlag;
 use super::note::{ClaimNote, NoteCode, Notes};
 use super::places::{index, items, members, text_of};
 use super::read::{ReadOptions, with_values};
@@ -39,6 +40,8 @@ pub struct SavedBenchmark {
     pub variants: Vec<String>,
     /// The rows in the order of the file.
     pub rows: Vec<SavedRow>,
+    /// The flags that it puts on cases, as it states them.
+    pub flags: Vec<ClaimedFlag>,
     /// Whether the skill was compared with an earlier version of it.
     pub against_old_skill: bool,
     /// Error rate and smallest lift that matters, as the report was made with them.
@@ -121,6 +124,7 @@ fn saved(root: Item<'_, '_>, options: &ReadOptions, mut notes: Notes) -> Result<
         skill_name: published::skill_name(root),
         generated_at: root.get("generated_at").and_then(Item::as_number).and_then(|number| number.as_i64()),
         variants: variants(root, &rows),
+        flags: published::flags(root),
         against_old_skill: paired.is_some_and(|paired| paired.get("old_skill_objective_pass_rate").is_some()),
         thresholds: thresholds(option("alpha"), option("min-lift"))?,
         strict_evidence: option("evidence").and_then(Item::as_str).as_deref() == Some("strict"),
