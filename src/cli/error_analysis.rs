@@ -8,9 +8,9 @@ use clap::{Args, ValueEnum};
 
 use super::output::{Color, emit, fail, warn_line};
 use super::summary::table_style;
-use super::warnings::note_line;
+use super::warnings::{note_line, warn_of_feedback};
 use crate::analyze::error_analysis::ErrorAnalysis;
-use crate::feedback::{Entry, Feedback, FeedbackNote, RunIds, RunName};
+use crate::feedback::{Entry, Feedback, RunIds};
 use crate::report::Style;
 use crate::report::error_analysis::{render_error_analysis, write_error_analysis};
 use crate::runs::claims::{ReadOptions, SavedBenchmark, read_saved};
@@ -117,19 +117,11 @@ impl ErrorAnalysisArguments {
             }
             Err(problem) => return Err(fail(&format!("{shown}: {problem}"))),
         };
-        let runs = saved.rows.iter().map(|row| {
-            let name = RunName {
-                case_id: row.case.id.clone(),
-                variant: row.variant.clone(),
-                model: row.model.clone(),
-                run_number: row.repetition,
-            };
-            (name, row.run_dir.as_str())
-        });
-        let (feedback, notes) =
-            Feedback::read_for(&bytes, &RunIds::new(runs)).map_err(|problem| fail(&format!("{shown}: {problem}")))?;
-        let line = |note: &FeedbackNote| format!("WARN {}: {shown}: {note}", note.code());
-        self.warn(notes.iter().map(line).collect());
+        let (feedback, notes) = Feedback::read_for(&bytes, &RunIds::of_report(saved))
+            .map_err(|problem| fail(&format!("{shown}: {problem}")))?;
+        if !self.quiet {
+            warn_of_feedback(&shown, &notes);
+        }
         Ok(Some(feedback))
     }
 

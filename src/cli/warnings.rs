@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::output::{fail, warn_line};
+use crate::feedback::FeedbackNote;
 use crate::judge::Verdicts;
 use crate::pipeline::{Evaluated, WarningLog};
 use crate::report::numbers::counted;
@@ -85,3 +86,16 @@ pub fn warn_if_nothing_graded(evaluated: &Evaluated, runs: &Path) {
         ));
     }
 }
+
+/// Says what was odd in a file of feedback.
+pub fn warn_of_feedback(shown: &str, notes: &[FeedbackNote]) {
+    for note in notes.iter().take(NOTES_SHOWN) {
+        warn_line(&format!("WARN {}: {shown}: {note}", note.code()));
+    }
+    if notes.len() > NOTES_SHOWN {
+        warn_line(&format!("WARN: … and {} more", notes.len() - NOTES_SHOWN));
+    }
+}
+
+/// Notes on a file that are shown one by one.
+const NOTES_SHOWN: usize = 20;

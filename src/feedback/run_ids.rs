@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::runs::claims::{SavedBenchmark, SavedRow};
 use crate::runs::{Configuration, Role};
 
 use super::entry::Entry;
@@ -20,6 +21,16 @@ pub struct RunName {
 }
 
 impl RunName {
+    /// The run of a row of a report.
+    pub fn of_row(row: &SavedRow) -> Self {
+        Self {
+            case_id: row.case.id.clone(),
+            variant: row.variant.clone(),
+            model: row.model.clone(),
+            run_number: row.repetition,
+        }
+    }
+
     /// The run that an entry is about.
     pub fn of(entry: &Entry) -> Self {
         Self {
@@ -72,6 +83,11 @@ impl RunIds {
         ids
     }
 
+    /// The runs of a report.
+    pub fn of_report(report: &SavedBenchmark) -> Self {
+        Self::new(report.rows.iter().map(|row| (RunName::of_row(row), row.run_dir.as_str())))
+    }
+
     /// Whether no run is known.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
@@ -98,7 +114,12 @@ impl RunIds {
 
     /// The id of the run that an entry is about, if it has one of its own.
     pub fn id_of(&self, entry: &Entry) -> Option<&str> {
-        let (_, id) = &self.runs[*self.by_name.get(&RunName::of(entry))?];
+        self.id_of_run(&RunName::of(entry))
+    }
+
+    /// The id of a run, if it has one of its own.
+    pub fn id_of_run(&self, name: &RunName) -> Option<&str> {
+        let (_, id) = &self.runs[*self.by_name.get(name)?];
         Some(id.as_str()).filter(|id| self.by_id.get(*id).is_some_and(|runs| runs.len() == 1))
     }
 }

@@ -25,7 +25,7 @@ pub use forge::{ForgeError, ForgeReading, number_of, read_forge};
 pub use history::{History, HistoryError, ReadHistory};
 pub use input::{Input, skill_name, workspace_cases};
 pub use products::{GradingFiles, GradingFilesWritten, JudgeTasks};
-pub use review::{ReviewError, ReviewRequest, review_page};
+pub use review::{FeedbackShape, ReviewError, ReviewRequest, Reviewed, review_page};
 pub use sides::{GradedSide, SIDE_PRODUCTS, SideRequest, graded_side};
 pub use warnings::WarningLog;
 pub use workspace::{TreeCases, WorkspaceRequest, cases_of_tree, evaluate_workspace, grade_workspace, variants_of};
