@@ -4,6 +4,7 @@
 
 pub mod benchmark_file;
 pub mod companions;
+pub mod comparison;
 pub mod completeness;
 pub mod diagnosis;
 pub mod diff;

@@ -212,6 +212,25 @@ impl Common {
         self.split.split()
     }
 
+    /// Grades these two arms, whatever the suite has.
+    pub(super) fn choose_arms(&mut self, arms: [&String; 2]) -> Result<(), ExitCode> {
+        if !self.variants.is_empty() {
+            return Err(usage("--variant has no meaning here: name the arms with --primary and --baseline"));
+        }
+        self.variants = arms.map(Clone::clone).into();
+        Ok(())
+    }
+
+    /// Whether files outside the folder of the suite may be read.
+    pub(super) fn allows_external_files(&self) -> bool {
+        self.allow_external_files
+    }
+
+    /// How much of a tree is read.
+    pub(super) fn limits(&self) -> Limits {
+        self.limits.limits()
+    }
+
     /// Loads the suite, grades the tree and prints what was odd. Writes nothing but the rows, to what `rows` makes.
     /// `Err` is the exit code after the problem was printed.
     pub fn grade<R: RowWriter>(

@@ -3,6 +3,7 @@
 mod aggregate;
 mod bad_input;
 mod benchmark_blocks;
+mod blind;
 mod claims;
 mod companions;
 mod conformance_assertions;
@@ -16,6 +17,7 @@ mod docs;
 mod doctor;
 mod documented_codes;
 mod evidence;
+mod exported;
 mod forge;
 mod forge_arguments;
 mod forge_odd;
