@@ -1,6 +1,5 @@
 //! `export`: a saved report and its runs as a workspace of other tools.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -179,7 +178,8 @@ impl ExportArguments {
 
     /// Where prompts come from: the suite that was named, else what a workspace says itself.
     fn input(&self, limits: Limits) -> Result<Option<Input>, ExitCode> {
-        let options = WorkspaceOptions { on_duplicate: self.on_duplicate.into(), limits, ..WorkspaceOptions::default() };
+        let options =
+            WorkspaceOptions { on_duplicate: self.on_duplicate.into(), limits, ..WorkspaceOptions::default() };
         let Some(path) = &self.suite else {
             let is_workspace = Workspace::is_one(&self.runs);
             return is_workspace.then(|| Input::of_workspace(&self.runs, options).map_err(fail_each)).transpose();

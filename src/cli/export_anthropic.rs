@@ -66,9 +66,8 @@ impl ExportAnthropicArguments {
             rows: &rows.rows,
             analysis: &analysis,
         };
-        let write = |writer: &mut dyn io::Write| {
-            write_skill_creator_benchmark(writer, &report, BenchmarkStyle::Standalone)
-        };
+        let write =
+            |writer: &mut dyn io::Write| write_skill_creator_benchmark(writer, &report, BenchmarkStyle::Standalone);
         emit(common.out.as_deref(), write).map_err(|message| fail(&message))
     }
 }

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use skill_lift_contract::ContentDigest;
 use skill_lift_text::python;
 
+use super::rows::{RowsProblem, split_rows};
 use super::spend::JudgeSpend;
 use super::verdict::{self, Verdict, VerdictProblem};
-use super::rows::{RowsProblem, split_rows};
 use crate::json::{JsonError, Node};
 
 /// Why a file of verdicts is refused.

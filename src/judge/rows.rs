@@ -25,7 +25,11 @@ pub enum RowsProblem {
 
 /// The rows of a text, whatever form it has. A single object is a row if it has one of the keys of an id, else it holds a
 /// list under one of the keys of a list.
-pub(super) fn split_rows<'a>(text: &'a str, id_keys: &[&str], list_keys: &[&str]) -> Result<Vec<Node<'a>>, RowsProblem> {
+pub(super) fn split_rows<'a>(
+    text: &'a str,
+    id_keys: &[&str],
+    list_keys: &[&str],
+) -> Result<Vec<Node<'a>>, RowsProblem> {
     let body = python::strip(text.strip_prefix('\u{feff}').unwrap_or(text));
     if body.is_empty() {
         return Ok(Vec::new());

@@ -144,8 +144,7 @@ pub fn blind_comparisons<'a>(request: &BlindRequest<'a>) -> Result<BlindComparis
             prompt: prompt.map(|prompt| prompt.into_owned()),
             model: pair.model.filter(|_| models.len() > 1),
         };
-        let id =
-            comparison_id(pair.case_id, told.model, pair.repetition, request.primary, request.baseline);
+        let id = comparison_id(pair.case_id, told.model, pair.repetition, request.primary, request.baseline);
         let first = first_side(request.seed, &id);
         let shown = Shown { id: id.clone(), pair_id: id.clone(), first };
         made.add(request, &told, [primary, baseline], shown)?;

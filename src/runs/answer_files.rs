@@ -38,9 +38,8 @@ impl AnswerFiles {
             ..Self::default()
         };
         let is_turn = |name: &str| {
-            name.strip_prefix("turn-").is_some_and(|digits| {
-                !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-            })
+            name.strip_prefix("turn-")
+                .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
         };
         let entries = directory.listing().map(|listing| listing.entries()).unwrap_or_default();
         let turns: Vec<String> = entries

@@ -80,8 +80,11 @@ fn a_task_does_not_say_which_arm_is_which() {
     let names: BTreeSet<String> = walk(&workspace.path().join("blind"));
     assert!(names.iter().all(|name| !name.contains("skill")), "{names:?}");
     assert!(names.iter().any(|name| name.starts_with("file-") && name.ends_with(".txt")), "{names:?}");
-    assert_eq!(key["left_out"][1], json!({"case_id": "c", "run_number": 1, "reason": "unscorable_arm",
-                                          "detail": ["executor_error"]}));
+    assert_eq!(
+        key["left_out"][1],
+        json!({"case_id": "c", "run_number": 1, "reason": "unscorable_arm",
+                                          "detail": ["executor_error"]})
+    );
 }
 
 fn walk(folder: &std::path::Path) -> BTreeSet<String> {
@@ -140,10 +143,16 @@ fn both_orders_show_each_pair_the_other_way_round() {
     assert_eq!(said.code, 0, "{}", said.stderr);
     let report = said.json();
     assert_eq!(report["summary"], json!({"primary": 4, "baseline": 4, "tie": 0, "unknown": 0}));
-    assert_eq!(report["comparisons"], json!({"primary": 0, "baseline": 0, "tie": 4, "undecided": 0,
-                                             "judged_in_both_orders": 4, "orders_disagree": 4}));
-    assert_eq!(report["sign_test"], json!({"unit": "case", "primary": 0, "baseline": 0, "tied": 2, "win_rate": null,
-                                           "p_two_sided": null}));
+    assert_eq!(
+        report["comparisons"],
+        json!({"primary": 0, "baseline": 0, "tie": 4, "undecided": 0,
+                                             "judged_in_both_orders": 4, "orders_disagree": 4})
+    );
+    assert_eq!(
+        report["sign_test"],
+        json!({"unit": "case", "primary": 0, "baseline": 0, "tied": 2, "win_rate": null,
+                                           "p_two_sided": null})
+    );
     // 2 / 2^8
     assert_eq!(report["position"], json!({"a_wins": 8, "b_wins": 0, "ties": 0, "p_two_sided": 0.0078125}));
 }
@@ -172,8 +181,11 @@ fn results_are_joined_and_their_gaps_are_named() {
     assert_eq!(report["details"][0]["winner"], wins(&rows[0], "primary").to_uppercase());
     assert_eq!(report["details"][0]["reasoning"], "better");
     assert_eq!(report["details"][2]["winning_role"], "unknown");
-    assert_eq!(report["coverage"], json!({"tasks": 4, "answered": 3, "complete": false, "unknown_id_count": 1,
-                                          "unanswered": [rows[3]["comparison_task_id"]], "unknown_ids": ["nothing"]}));
+    assert_eq!(
+        report["coverage"],
+        json!({"tasks": 4, "answered": 3, "complete": false, "unknown_id_count": 1,
+                                          "unanswered": [rows[3]["comparison_task_id"]], "unknown_ids": ["nothing"]})
+    );
     assert_eq!(report["sign_test"]["primary"], 1);
     let strict = workspace.run(&[&arguments[..], &["--strict"]].concat());
     assert_eq!((strict.code, strict.stdout.as_str()), (1, ""));

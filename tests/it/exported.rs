@@ -89,7 +89,9 @@ pub(super) fn export(workspace: &Workspace, to: &str, out: &str, more: &[&str]) 
 fn nulls(value: &Value, pointer: &str, found: &mut Vec<String>) {
     match value {
         Value::Null => found.push(pointer.to_owned()),
-        Value::Array(items) => items.iter().enumerate().for_each(|(at, item)| nulls(item, &format!("{pointer}/{at}"), found)),
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(at, item)| nulls(item, &format!("{pointer}/{at}"), found))
+        }
         Value::Object(members) => {
             members.iter().for_each(|(key, value)| nulls(value, &format!("{pointer}/{key}"), found));
         }
@@ -100,7 +102,8 @@ fn nulls(value: &Value, pointer: &str, found: &mut Vec<String>) {
 #[test]
 fn a_benchmark_has_numbers_or_nothing() {
     let workspace = mixed();
-    let said = workspace.on_runs("export-anthropic", &["--judge-results", "verdicts.json", "--skill-path", "skills/demo"]);
+    let said =
+        workspace.on_runs("export-anthropic", &["--judge-results", "verdicts.json", "--skill-path", "skills/demo"]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     let found = said.json();
     // nothing but the moment is null: the viewer shows a null rate as 0 % and stops at a null mean
@@ -130,14 +133,21 @@ fn a_benchmark_has_numbers_or_nothing() {
     assert!(notes.contains(&"Left out: judge-only, with_skill, run 1: nothing was graded."), "{notes:?}");
     let run = |at: usize| &found["runs"][at];
     // two gates of three checks count, the soft one does not
-    assert_eq!(run(0)["result"], json!({"pass_rate": 1.0, "passed": 2, "failed": 0, "total": 2, "time_seconds": 1.5,
-                                        "tokens": 900, "tool_calls": 3}));
-    assert_eq!(run(0)["expectations"][2], json!({"text": "nice", "passed": true, "severity": "soft", "counted": false,
-                                                 "evidence": run(0)["expectations"][2]["evidence"]}));
+    assert_eq!(
+        run(0)["result"],
+        json!({"pass_rate": 1.0, "passed": 2, "failed": 0, "total": 2, "time_seconds": 1.5,
+                                        "tokens": 900, "tool_calls": 3})
+    );
+    assert_eq!(
+        run(0)["expectations"][2],
+        json!({"text": "nice", "passed": true, "severity": "soft", "counted": false,
+                                                 "evidence": run(0)["expectations"][2]["evidence"]})
+    );
     // a veto: two of three hold, the rate is 0
-    let vetoed = found["runs"].as_array().unwrap().iter().find(|run| {
-        run["eval_name"] == "critical" && run["configuration"] == "with_skill" && run["run_number"] == 2
-    });
+    let vetoed =
+        found["runs"].as_array().unwrap().iter().find(|run| {
+            run["eval_name"] == "critical" && run["configuration"] == "with_skill" && run["run_number"] == 2
+        });
     let vetoed = vetoed.unwrap();
     assert_eq!((&vetoed["result"]["pass_rate"], &vetoed["result"]["passed"]), (&json!(0.0), &json!(2)));
     assert_eq!(vetoed["notes"], json!(["the rate is 0: critical checks failed (safe)"]));
@@ -161,7 +171,10 @@ fn a_benchmark_is_stamped_only_when_that_is_asked() {
     let delta = &first.json()["run_summary"]["delta"];
     // no times, no tokens: no deltas of them
     assert_eq!(delta, &json!({"pass_rate": "+1.00"}));
-    assert_eq!(first.json()["run_summary"]["with_skill"], json!({"pass_rate": {"mean": 1.0, "stddev": 0.0, "min": 1.0, "max": 1.0}}));
+    assert_eq!(
+        first.json()["run_summary"]["with_skill"],
+        json!({"pass_rate": {"mean": 1.0, "stddev": 0.0, "min": 1.0, "max": 1.0}})
+    );
 }
 
 #[test]
@@ -256,8 +269,11 @@ fn a_link_out_of_a_run_and_a_large_file_are_not_copied() {
     let workspace = mixed();
     report(&workspace);
     workspace.write("secret.txt", "a secret");
-    std::os::unix::fs::symlink("../../../../../secret.txt", workspace.path().join("runs/plain/with_skill/run-1/outputs/l.txt"))
-        .unwrap();
+    std::os::unix::fs::symlink(
+        "../../../../../secret.txt",
+        workspace.path().join("runs/plain/with_skill/run-1/outputs/l.txt"),
+    )
+    .unwrap();
     workspace.write("runs/plain/with_skill/run-2/outputs/big.bin", vec![b'x'; (1 << 20) + 1]);
     let said = export(&workspace, "skill-creator", "out", &["--max-artifact-mib", "1"]);
     assert_eq!(said.code, 0, "{}", said.stderr);
@@ -277,9 +293,10 @@ fn what_a_workspace_holds_is_what_its_tools_read() {
     assert_eq!(said.stdout, "out: 5 evals, 18 runs (15 with verdicts), 19 files of answers\n");
     let metadata = read(&workspace, "out/eval-0/with_skill/eval_metadata.json");
     assert_eq!(metadata, read(&workspace, "out/eval-0/eval_metadata.json"));
-    assert_eq!((&metadata["eval_id"], &metadata["eval_name"], &metadata["prompt"]), (
-        &json!(0), &json!("plain"), &json!("Say yes.")
-    ));
+    assert_eq!(
+        (&metadata["eval_id"], &metadata["eval_name"], &metadata["prompt"]),
+        (&json!(0), &json!("plain"), &json!("Say yes."))
+    );
     assert_eq!(metadata["assertions"], json!(["says-yes", "says-two", "nice"]));
     assert_eq!(metadata["expected_output"], "Says yes.");
     let timing = read(&workspace, "out/eval-0/with_skill/run-1/timing.json");
@@ -308,9 +325,10 @@ fn a_workspace_of_the_forge_pipeline_has_its_names() {
     let said = export(&workspace, "skill-forge", "forge/iteration-3", &["--suite", "evals/shared-benchmark.json"]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     let grading = read(&workspace, "forge/iteration-3/eval-0/baseline_1/grading.json");
-    assert_eq!((&grading["eval_id"], &grading["run_type"], &grading["pass_rate"]), (
-        &json!(0), &json!("baseline"), &json!(0.5)
-    ));
+    assert_eq!(
+        (&grading["eval_id"], &grading["run_type"], &grading["pass_rate"]),
+        (&json!(0), &json!("baseline"), &json!(0.5))
+    );
     let metadata = read(&workspace, "forge/iteration-3/eval-0/eval_metadata.json");
     assert_eq!(metadata["assertions"][0], json!({"name": "says-yes", "check": "says-yes", "weight": 1.0}));
     let stopped = "forge/iteration-3/eval-3/baseline_1";
@@ -330,10 +348,11 @@ fn the_forge_pipeline_has_room_for_one_model_and_twenty_trials() {
     let (report, out) = (path("benchmark.json"), path("out"));
     let benchmark = ["benchmark", "evals/shared-benchmark.json", "--runs", "runs", "--quiet", "--out", &report];
     assert_eq!(run_in(&demo, &benchmark, &[]).code, 0);
-    let arguments = ["export", "--to", "skill-forge", "--benchmark", &report, "--runs", "runs", "--out", &out, "--quiet"];
+    let arguments =
+        ["export", "--to", "skill-forge", "--benchmark", &report, "--runs", "runs", "--out", &out, "--quiet"];
     let said = run_in(&demo, &arguments, &[]);
     assert_eq!(said.code, 1);
-    assert!(said.stderr.contains("choose it with --model"), "{}", said.stderr);
+    assert!(said.stderr.contains("choose one with --model"), "{}", said.stderr);
     let said = run_in(&demo, &[&arguments[..], &["--model", "nobody"]].concat(), &[]);
     assert!(said.stderr.contains("has no runs of the model nobody"), "{}", said.stderr);
     let said = run_in(&demo, &[&arguments[..], &["--model", "gpt-5.1-codex"]].concat(), &[]);

@@ -327,7 +327,8 @@ fn row(
     let assertion = joined.and_then(|(position, _)| subject.case.assertions.get(position));
     AssertionRow {
         name: assertion.map_or(verdict.label(), |assertion| &assertion.label).to_owned(),
-        assertion_type: AssertionType::Judge,
+        // a type of its own is taken out of what inference compares; a judgement would not be
+        assertion_type: verdict.mark.assertion_type.unwrap_or(AssertionType::Judge),
         score: outcome.passed().map(|passed| if passed { 1.0 } else { 0.0 }),
         availability: match outcome.passed() {
             Some(_) if verdict.mark.is_unobserved => Availability::Missing,

@@ -90,7 +90,11 @@ mod tests {
         let cases = [(42, "c::run-1", 0), (42, "d::run-1", 1), (7, "c::run-1", 0), (42, "c::run-2", 1)];
         for (seed, run, bit) in cases {
             let expected = if bit == 0 { Side::Primary } else { Side::Baseline };
-            assert_eq!(first_side(seed, &format!("{run}::blind-with_skill-vs-without_skill")), expected, "{seed} {run}");
+            assert_eq!(
+                first_side(seed, &format!("{run}::blind-with_skill-vs-without_skill")),
+                expected,
+                "{seed} {run}"
+            );
         }
     }
 

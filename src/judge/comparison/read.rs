@@ -219,9 +219,10 @@ mod tests {
              "A": {"role": "baseline", "variant": "without_skill", "run_number": 2},
              "B": {"role": "primary", "variant": "with_skill", "run_number": 2}}]}"#;
         let read = read_key(key).unwrap();
-        assert_eq!((read[0].case_id.as_str(), read[0].side(Label::A), read[0].side(Label::B)), (
-            "c", Side::Baseline, Side::Primary
-        ));
+        assert_eq!(
+            (read[0].case_id.as_str(), read[0].side(Label::A), read[0].side(Label::B)),
+            ("c", Side::Baseline, Side::Primary)
+        );
         assert_eq!(read_key(b"{}").unwrap_err(), ComparisonError::NotAKey);
         let both = br#"{"tasks": [{"comparison_task_id": "x", "A": {"role": "primary"}, "B": {"role": "primary"}}]}"#;
         assert_eq!(read_key(both).unwrap_err().to_string(), "/tasks/0: A and B are both primary");

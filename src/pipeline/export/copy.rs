@@ -175,9 +175,10 @@ mod tests {
         let digested = read_answer(&runs, "c/with_skill", None, &Limits::default(), &hide).unwrap();
         assert_eq!(digested.digest, copied.digest);
         let read = |path: &str| fs::read_to_string(target.join(path)).unwrap();
-        assert_eq!([read("answer-output.md"), read("output.md"), read("answer-grading.json"), read("x/a.txt")], [
-            "answer", "file", "[]", "a"
-        ]);
+        assert_eq!(
+            [read("answer-output.md"), read("output.md"), read("answer-grading.json"), read("x/a.txt")],
+            ["answer", "file", "[]", "a"]
+        );
     }
 
     #[test]

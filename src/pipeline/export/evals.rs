@@ -19,7 +19,9 @@ impl<'a> EvalTexts<'a> {
     pub(super) fn of(suite: Option<&'a Suite>) -> Self {
         let cases = || suite.into_iter().flat_map(|suite| suite.cases.iter().map(move |case| (suite, case)));
         Self {
-            prompts: cases().filter_map(|(suite, case)| Some((case.id.as_str(), prompt_of(suite, case, false)?))).collect(),
+            prompts: cases()
+                .filter_map(|(suite, case)| Some((case.id.as_str(), prompt_of(suite, case, false)?)))
+                .collect(),
             cases: cases().map(|(_, case)| (case.id.as_str(), case)).collect(),
         }
     }
@@ -56,9 +58,7 @@ impl<'a> EvalTexts<'a> {
             case_id: id,
             family: rows.iter().find_map(|row| row.case.family.as_deref()),
             prompt: self.prompts.get(id).map(Cow::as_ref),
-            expected_output: case
-                .map(|case| case.expected_behavior.join("\n"))
-                .filter(|expected| !expected.is_empty()),
+            expected_output: case.map(|case| case.expected_behavior.join("\n")).filter(|expected| !expected.is_empty()),
             checks,
         }
     }

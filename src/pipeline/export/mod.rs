@@ -7,7 +7,7 @@ mod check;
 mod copy;
 mod evals;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,8 @@ use crate::analyze::forge::upstream::UpstreamBenchmark;
 use crate::analyze::forge::{ForgeLift, Patterns, ThresholdResults, Unfinished};
 use crate::analyze::table::Baseline;
 use crate::report::exported::{
-    Arm, ArmsProblem, BenchmarkStyle, EvalDescription, ExportedReport, ExportedRun, Format, RateOver, arms_of,
-    eval_metadata, grading_file, skill_creator_markdown, timing_file, write_skill_creator_benchmark,
+    Arm, ArmsProblem, BenchmarkStyle, ExportedReport, ExportedRun, Format, RateOver, arms_of, eval_metadata,
+    grading_file, skill_creator_markdown, timing_file, write_skill_creator_benchmark,
 };
 use crate::report::forge::{ForgeView, markdown, write_upstream};
 use crate::runs::forge::{ThresholdValues, UpstreamIteration};
@@ -199,9 +199,13 @@ fn placed<'p, 'a>(
     runs: &'p [ExportedRun<'a>],
 ) -> Result<Vec<PlacedRun<'p, 'a>>, ExportError> {
     let has_repetitions = runs.iter().any(|run| run.row.repetition > 1);
-    let mut placed = Vec::with_capacity(runs.len());
-    // a repetition without a number is none that a reader could find
-    for run in runs.iter().filter(|run| run.row.repetition > 0) {
+    let mut placed: Vec<PlacedRun<'p, 'a>> = Vec::with_capacity(runs.len());
+    let mut taken: HashSet<String> = HashSet::new();
+    // a repetition without a number is none that a reader could find; a run that came to nothing and does not name its
+    // model leaves the place to one that does
+    let (rated, others): (Vec<_>, Vec<_>) =
+        runs.iter().filter(|run| run.row.repetition > 0).partition(|run| run.rated.is_ok());
+    for run in rated.into_iter().chain(others) {
         let Some(arm) = arm_of(arms, run) else { continue };
         let eval = run.eval_id;
         let (name, repetition) = (&arm.name, run.row.repetition);
@@ -217,7 +221,9 @@ fn placed<'p, 'a>(
             }
             Format::SkillForge => format!("eval-{eval}/{name}_{}", repetition - 1),
         };
-        placed.push(PlacedRun { run, arm, path });
+        if taken.insert(path.clone()) {
+            placed.push(PlacedRun { run, arm, path });
+        }
     }
     Ok(placed)
 }

@@ -50,9 +50,10 @@ pub enum ArmsProblem {
     NoTreatment,
     /// The format has one folder for each arm, and runs of several models.
     #[error(
-        "the report has runs of {0} models, and a workspace of the forge pipeline has room for one: choose it with --model"
+        "a workspace of the forge pipeline has room for one model, and the report has runs of {}: choose one with --model",
+        if let [only] = .0.as_slice() { format!("{only} and of a model without a name") } else { .0.join(", ") }
     )]
-    SeveralModels(usize),
+    SeveralModels(Vec<String>),
     /// The name would be read as another arm.
     #[error("the arm {variant}{} cannot be the name of a folder that is read back as this arm", of_model(model.as_deref()))]
     Name {
@@ -73,10 +74,9 @@ fn of_model(model: Option<&str>) -> String {
 /// When the format has no name for one of them.
 pub fn arms_of(report: &ExportedReport<'_>, format: Format) -> Result<Vec<Arm>, ArmsProblem> {
     let baseline = report.analysis.table.baseline;
-    let models: BTreeSet<Option<&str>> = report.rows.iter().map(|row| row.model.as_deref()).collect();
-    let tells_models = models.len() > 1;
+    let tells_models = report.tells_models();
     if tells_models && format == Format::SkillForge {
-        return Err(ArmsProblem::SeveralModels(models.len()));
+        return Err(ArmsProblem::SeveralModels(report.models().into_iter().map(str::to_owned).collect()));
     }
     let mut seen = BTreeSet::new();
     let mut arms = Vec::new();

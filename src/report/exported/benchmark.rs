@@ -107,7 +107,7 @@ pub fn write_skill_creator_benchmark(
     style: BenchmarkStyle<'_>,
 ) -> io::Result<()> {
     let document = Builder { report, style }.document();
-    write::pretty(writer, &document, 0)?;
+    write::pretty(&mut *writer, &document, 0)?;
     writer.write_all(b"\n")
 }
 
@@ -136,9 +136,7 @@ impl<'b, 'a> Builder<'b, 'a> {
         let [summary, deltas] = self.summaries(&configurations);
         let compared = configurations.iter().any(|found| found.role == ArmRole::Treatment)
             && configurations.iter().any(|found| found.role == ArmRole::Baseline);
-        let mut models: Vec<&str> = report.rows.iter().filter_map(|row| row.model.as_deref()).collect();
-        models.sort_unstable();
-        models.dedup();
+        let models = report.models();
         let document = Document {
             metadata: Metadata {
                 skill_name: report.skill_name,
@@ -167,20 +165,15 @@ impl<'b, 'a> Builder<'b, 'a> {
         self.report.analysis.table.baseline
     }
 
-    fn tells_models(&self) -> bool {
-        let mut models = self.report.rows.iter().map(|row| row.model.as_deref());
-        let first = models.next();
-        first.is_some_and(|first| models.any(|model| model != first))
-    }
-
     /// The name of the configuration of a run.
     fn name(&self, variant: &str, model: Option<&str>) -> String {
         match self.style {
             BenchmarkStyle::Workspace(arms) => {
-                let is_arm = |arm: &&Arm| arm.variant == variant && (arm.model.is_none() || arm.model.as_deref() == model);
+                let is_arm =
+                    |arm: &&Arm| arm.variant == variant && (arm.model.is_none() || arm.model.as_deref() == model);
                 arms.iter().find(is_arm).map_or_else(|| variant.to_owned(), |arm| arm.name.clone())
             }
-            BenchmarkStyle::Standalone if self.tells_models() => match model {
+            BenchmarkStyle::Standalone if self.report.tells_models() => match model {
                 Some(model) => format!("{model}::{variant}"),
                 None => variant.to_owned(),
             },
@@ -201,7 +194,7 @@ impl<'b, 'a> Builder<'b, 'a> {
 
     /// The skill's arm first, then its baseline, of each model; then the others in the order of the report.
     fn configurations<'r>(&self, runs: &'r [ExportedRun<'a>]) -> Vec<Configuration<'r, 'a>> {
-        let tells_models = self.tells_models();
+        let tells_models = self.report.tells_models();
         let mut found: Vec<Configuration<'r, 'a>> = Vec::new();
         for run in runs {
             let model = run.row.model.as_deref().filter(|_| tells_models);
@@ -215,7 +208,9 @@ impl<'b, 'a> Builder<'b, 'a> {
                 found[at].runs.push(run);
             }
         }
-        found.sort_by_key(|configuration| (configuration.role == ArmRole::Other, configuration.model, configuration.role));
+        found.sort_by_key(|configuration| {
+            (configuration.role == ArmRole::Other, configuration.model, configuration.role)
+        });
         found
     }
 
@@ -259,7 +254,7 @@ impl<'b, 'a> Builder<'b, 'a> {
             eval_id: run.eval_id,
             eval_name: &row.case.id,
             configuration: self.name(&row.variant, row.model.as_deref()),
-            executor_model: row.model.as_deref().filter(|_| self.tells_models()),
+            executor_model: row.model.as_deref().filter(|_| self.report.tells_models()),
             run_number: row.repetition,
             result: RunResult {
                 pass_rate: rated.pass_rate,
@@ -377,7 +372,10 @@ impl Statistics {
         let runs = || configuration.runs.iter();
         Self {
             rates: runs().filter_map(|run| run.rated.as_ref().ok()).map(|rated| rated.pass_rate).collect(),
-            seconds: runs().filter_map(|run| run.row.telemetry.elapsed_ms.value()).map(|ms| *ms as f64 / 1000.0).collect(),
+            seconds: runs()
+                .filter_map(|run| run.row.telemetry.elapsed_ms.value())
+                .map(|ms| *ms as f64 / 1000.0)
+                .collect(),
             tokens: runs().filter_map(|run| run.tokens()).map(|tokens| tokens as f64).collect(),
         }
     }
@@ -402,7 +400,8 @@ impl Statistics {
 
     /// The differences of the means; of what is not measured in every run there is none.
     fn minus(&self, other: &Self) -> Value {
-        let complete = |values: &[f64], of: &Self| if values.len() == of.rates.len() { describe::mean(values) } else { None };
+        let complete =
+            |values: &[f64], of: &Self| if values.len() == of.rates.len() { describe::mean(values) } else { None };
         let difference = |mine: &[f64], others: &[f64]| Some(complete(mine, self)? - complete(others, other)?);
         let mut members = Map::new();
         let mut put = |name: &str, text: Option<String>| {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::runs::claims::{SavedCheck, SavedRow};
 use crate::runs::workspace::EntryMark;
-use crate::suite::Severity;
+use crate::suite::{AssertionType, Severity};
 
 /// One entry with what its format has no room for.
 pub(super) struct Entry<'a> {
@@ -23,6 +23,8 @@ pub(super) struct OwnMark {
     counted: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     one_arm: Option<&'static str>,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    assertion_type: Option<&'static str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     unobserved: bool,
 }
@@ -45,7 +47,13 @@ impl<'a> Entry<'a> {
             true => check.severity,
             false => Severity::Soft,
         };
-        Some(Self { check, passed, mark: EntryMark { severity, one_arm: check.one_arm, is_unobserved } })
+        let mark = EntryMark {
+            severity,
+            one_arm: check.one_arm,
+            assertion_type: check.assertion_type.filter(|_| check.one_arm.is_some()),
+            is_unobserved,
+        };
+        Some(Self { check, passed, mark })
     }
 
     /// What stands under our own key; `keeps_one_arm` says whether the baseline is one that lacks the skill.
@@ -55,10 +63,10 @@ impl<'a> Entry<'a> {
             severity: Some(self.check.severity).filter(|severity| *severity != Severity::Gate).map(Severity::word),
             counted: (!is_counted).then_some(false),
             one_arm: self.mark.one_arm.filter(|_| keeps_one_arm).map(|reason| reason.code()),
+            assertion_type: self.mark.assertion_type.filter(|_| keeps_one_arm).map(AssertionType::word),
             unobserved: self.mark.is_unobserved,
         };
-        let says_something =
-            own.severity.is_some() || own.counted.is_some() || own.one_arm.is_some() || own.unobserved;
+        let says_something = own.severity.is_some() || own.counted.is_some() || own.one_arm.is_some() || own.unobserved;
         says_something.then_some(own)
     }
 }

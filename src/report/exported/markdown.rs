@@ -16,18 +16,13 @@ pub fn skill_creator_markdown(benchmark: &Value) -> String {
     let mut arms = summary.iter().filter(|(name, _)| *name != "delta");
     let (a, b) = (arms.next(), arms.next());
     let label = |arm: Option<(&String, &Value)>| arm.map_or_else(|| NOTHING.to_owned(), |(name, _)| title(name));
-    let evals: Vec<String> =
-        metadata["evals_run"].as_array().into_iter().flatten().map(ToString::to_string).collect();
+    let evals: Vec<String> = metadata["evals_run"].as_array().into_iter().flatten().map(ToString::to_string).collect();
     let mut lines = vec![
         format!("# Skill Benchmark: {}", text("skill_name")),
         String::new(),
         format!("**Model**: {}", text("executor_model")),
         format!("**Date**: {}", text("timestamp")),
-        format!(
-            "**Evals**: {} ({} runs each per configuration)",
-            evals.join(", "),
-            metadata["runs_per_configuration"]
-        ),
+        format!("**Evals**: {} ({} runs each per configuration)", evals.join(", "), metadata["runs_per_configuration"]),
         String::new(),
         "## Summary".to_owned(),
         String::new(),
@@ -42,7 +37,8 @@ pub fn skill_creator_markdown(benchmark: &Value) -> String {
         };
         [a, b].map(|arm| of(arm).unwrap_or_else(|| NOTHING.to_owned()))
     };
-    let mut push = |name: &str, [a, b]: [String; 2], delta: String| lines.push(format!("| {name} | {a} | {b} | {delta} |"));
+    let mut push =
+        |name: &str, [a, b]: [String; 2], delta: String| lines.push(format!("| {name} | {a} | {b} | {delta} |"));
     let nothing = || NOTHING.to_owned();
     let percent = |mean: f64, spread: f64| format!("{:.0}% ± {:.0}%", mean * 100.0, spread * 100.0);
     push("Pass Rate", row("pass_rate", &percent), delta("pass_rate").unwrap_or_else(nothing));

@@ -77,6 +77,22 @@ impl<'a> ExportedReport<'a> {
         self.rows.iter().map(run).collect()
     }
 
+    /// The models that the runs name, each once, by name.
+    pub fn models(&self) -> Vec<&'a str> {
+        let mut models: Vec<&str> = self.rows.iter().filter_map(|row| row.model.as_deref()).collect();
+        models.sort_unstable();
+        models.dedup();
+        models
+    }
+
+    /// Whether arms are told apart by their models as well: where there are several, or scored runs with and without one.
+    /// A run that came to nothing often names none.
+    pub fn tells_models(&self) -> bool {
+        let models = self.models();
+        let is_unnamed = |row: &SavedRow| row.model.is_none() && row.is_scorable();
+        models.len() > 1 || (!models.is_empty() && self.rows.iter().any(is_unnamed))
+    }
+
     /// The ids of the cases in report order.
     pub fn case_ids(&self) -> Vec<&'a str> {
         let mut ids: Vec<(&str, usize)> = self.eval_ids().into_iter().collect();

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use skill_lift_text::python;
 
 use crate::json::{Item, pointer};
-use crate::suite::Severity;
 use crate::suite::one_arm::OneArm;
+use crate::suite::{AssertionType, Severity};
 
 /// Keys of a list of verdicts, the first that is there counts.
 const LIST_KEYS: [&str; 5] = ["expectations", "assertions", "evaluations", "assertion_results", "results"];
@@ -46,13 +46,15 @@ pub struct EntryMark {
     pub severity: Severity,
     /// Why only one arm of the lift can satisfy it.
     pub one_arm: Option<OneArm>,
+    /// What was checked, where only one arm can satisfy it.
+    pub assertion_type: Option<AssertionType>,
     /// Whether the evidence was missing: only runs that lack the same evidence are compared.
     pub is_unobserved: bool,
 }
 
 impl Default for EntryMark {
     fn default() -> Self {
-        Self { severity: Severity::Gate, one_arm: None, is_unobserved: false }
+        Self { severity: Severity::Gate, one_arm: None, assertion_type: None, is_unobserved: false }
     }
 }
 
@@ -65,6 +67,7 @@ impl EntryMark {
         Self {
             severity: if is_counted { severity } else { Severity::Soft },
             one_arm: word("one_arm").and_then(|code| OneArm::from_code(&code)),
+            assertion_type: word("type").and_then(|word| AssertionType::from_word(&word)),
             is_unobserved: own.get("unobserved").and_then(Item::as_bool) == Some(true),
         }
     }
@@ -257,9 +260,10 @@ impl StoredGrading {
                 (None, None) => None,
                 (output, transcript) => Some(output.unwrap_or(0).saturating_add(transcript.unwrap_or(0))),
             },
-            mark: item.get(OWN_KEY).filter(|own| own.is_object()).map(|own| RunMark {
-                effort: own.get("effort").and_then(Item::as_str).map(Cow::into_owned),
-            }),
+            mark: item
+                .get(OWN_KEY)
+                .filter(|own| own.is_object())
+                .map(|own| RunMark { effort: own.get("effort").and_then(Item::as_str).map(Cow::into_owned) }),
         }
     }
 }

@@ -60,8 +60,17 @@ fn both_forms_give_back_what_they_were_made_of() {
         // and what is saved of that says the same once more
         workspace.write("again.json", again.stdout);
         let out = format!("{out}-again");
-        let arguments =
-            ["export", "--to", to, "--benchmark", "again.json", "--runs", out.trim_end_matches("-again"), "--out", &out];
+        let arguments = [
+            "export",
+            "--to",
+            to,
+            "--benchmark",
+            "again.json",
+            "--runs",
+            out.trim_end_matches("-again"),
+            "--out",
+            &out,
+        ];
         let said = workspace.run(&arguments);
         assert_eq!(said.code, 0, "{to}: {}", said.stderr);
         let third = workspace.run(&["benchmark", &out, "--format", "json", "--quiet"]);
@@ -72,24 +81,32 @@ fn both_forms_give_back_what_they_were_made_of() {
 #[test]
 fn checks_of_one_arm_and_missing_evidence_stay_what_they_are() {
     let workspace = Workspace::new();
-    let skill = json!({"name": "used-the-skill", "type": "skill_invoked", "value": "demo"});
+    let skill = json!({"name": "used-the-skill", "type": "skill_invoked"});
     workspace.suite(&json!({"cases": (0..4).map(|case| json!({
         "id": format!("c{case}"), "split": "tune", "prompt": "Go.",
         "assertions": [{"name": "says-yes", "type": "contains", "value": "yes"},
-                       {"name": "ran", "type": "command_count_le", "max": 3}, skill]
+                       {"name": "no-push", "type": "command_not_ran", "pattern": "git push"}, skill]
     })).collect::<Vec<_>>()}));
-    let events = json!([{"type": "tool_call", "tool": "Skill", "name": "demo", "status": "completed"}]).to_string();
+    let load = json!({"type": "skill_load", "status": "completed", "input_summary": "skills/demo/SKILL.md"});
+    let trace = |events: Value| json!({"schema_version": 2, "events": events}).to_string();
+    let (with, without) = (trace(json!([load])), trace(json!([])));
     for case in 0..4 {
         for arm in ["with_skill", "without_skill"] {
             workspace.write(&format!("runs/c{case}/{arm}/output.md"), if arm == "with_skill" { "yes" } else { "no" });
             // in one case only one arm has its trace
             if case != 3 || arm == "with_skill" {
-                workspace.write(&format!("runs/c{case}/{arm}/events.json"), &events);
+                let events = if arm == "with_skill" { &with } else { &without };
+                workspace.write(&format!("runs/c{case}/{arm}/events.json"), events);
             }
         }
     }
     workspace.write("verdicts.json", "[]");
     let before = report(&workspace);
+    // one pair is left out, and in the others the check of the skill: 2 of 2 against 1 of 2
+    assert_eq!(
+        (&before["inference"]["overall"]["estimate"], &before["inference"]["overall"]["n_units"]),
+        (&json!(0.5), &json!(3))
+    );
     for to in ["skill-creator", "skill-forge"] {
         let said = export(&workspace, to, to, &["--quiet"]);
         assert_eq!(said.code, 0, "{to}: {}", said.stderr);
@@ -108,9 +125,8 @@ fn the_demo_comes_back_with_both_models() {
     let said = run_in(&demo, &["benchmark", suite, "--runs", "runs", "--quiet", "--out", &saved], &[]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     let before: Value = serde_json::from_str(&std::fs::read_to_string(&saved).unwrap()).unwrap();
-    let arguments = [
-        "export", "--to", "skill-creator", "--benchmark", &saved, "--runs", "runs", "--suite", suite, "--out", &out,
-    ];
+    let arguments =
+        ["export", "--to", "skill-creator", "--benchmark", &saved, "--runs", "runs", "--suite", suite, "--out", &out];
     let said = run_in(&demo, &arguments, &[]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     let after = run_in(&demo, &["benchmark", &out, "--format", "json", "--quiet"], &[]).json();
@@ -125,12 +141,15 @@ fn the_demo_comes_back_with_both_models() {
 #[test]
 fn a_workspace_of_an_edit_goes_from_one_tool_to_the_other() {
     let workspace = Workspace::new();
-    for (case, arm, passed) in [("0", "new_skill", true), ("0", "old_skill", false), ("1", "new_skill", true), ("1", "old_skill", true)] {
+    for (case, arm, passed) in
+        [("0", "new_skill", true), ("0", "old_skill", false), ("1", "new_skill", true), ("1", "old_skill", true)]
+    {
         let folder = format!("runs/eval-{case}/{arm}/run-1");
         let grading = json!({"expectations": [{"text": "Says yes.", "passed": passed, "evidence": "e"}]});
         workspace.write(&format!("{folder}/grading.json"), grading.to_string());
         workspace.write(&format!("{folder}/outputs/answer.md"), "text");
-        let metadata = json!({"eval_id": case.parse::<u32>().unwrap(), "eval_name": "n", "prompt": "p", "assertions": []});
+        let metadata =
+            json!({"eval_id": case.parse::<u32>().unwrap(), "eval_name": "n", "prompt": "p", "assertions": []});
         workspace.write(&format!("runs/eval-{case}/eval_metadata.json"), metadata.to_string());
     }
     let said = workspace.run(&["benchmark", "runs", "--quiet", "--out", "benchmark.json"]);
