@@ -98,7 +98,7 @@ pub struct Common {
     pub(super) strict_layout: bool,
     /// Accept files outside the folder of a shared-benchmark suite, with a warning.
     #[arg(long)]
-    allow_external_files: bool,
+    pub(super) allow_external_files: bool,
     /// Merge the verdicts of judges from this file: JSON lines, an array, or one object.
     #[arg(long, value_name = "FILE")]
     judge_results: Option<PathBuf>,
@@ -134,7 +134,7 @@ pub struct Common {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    limits: LimitArguments,
+    pub(super) limits: LimitArguments,
 }
 
 pub(super) fn variable_name(text: &str) -> Result<String, String> {
@@ -219,16 +219,6 @@ impl Common {
         }
         self.variants = arms.map(Clone::clone).into();
         Ok(())
-    }
-
-    /// Whether files outside the folder of the suite may be read.
-    pub(super) fn allows_external_files(&self) -> bool {
-        self.allow_external_files
-    }
-
-    /// How much of a tree is read.
-    pub(super) fn limits(&self) -> Limits {
-        self.limits.limits()
     }
 
     /// Loads the suite, grades the tree and prints what was odd. Writes nothing but the rows, to what `rows` makes.

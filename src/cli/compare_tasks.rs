@@ -89,9 +89,9 @@ impl CompareTasksArguments {
             runs_sha256: &evaluated.runs_sha256,
             plan_sha256: evaluated.plan.map(|plan| plan.design_sha256),
             blind_folder: self.blind_dir.as_deref(),
-            allow_external_files: common.allows_external_files(),
+            allow_external_files: common.allow_external_files,
             allow_missing_prompts: self.allow_missing_prompts,
-            limits: common.limits(),
+            limits: common.limits.limits(),
         };
         let made = blind_comparisons(&request).map_err(|error| fail(&error.to_string()))?;
         self.warn(&made);

@@ -137,7 +137,7 @@ impl<'b, 'a> Builder<'b, 'a> {
         let compared = configurations.iter().any(|found| found.role == ArmRole::Treatment)
             && configurations.iter().any(|found| found.role == ArmRole::Baseline);
         let models = report.models();
-        let document = Document {
+        Document {
             metadata: Metadata {
                 skill_name: report.skill_name,
                 skill_path: report.skill_path,
@@ -157,8 +157,7 @@ impl<'b, 'a> Builder<'b, 'a> {
             configuration_deltas: matches!(self.style, BenchmarkStyle::Standalone).then_some(Ordered(deltas)),
             notes: self.notes(&runs, &configurations),
             skill_lift: matches!(self.style, BenchmarkStyle::Workspace(_)).then(|| self.own_block()),
-        };
-        document
+        }
     }
 
     fn baseline(&self) -> Baseline {

@@ -59,7 +59,8 @@ impl Default for EntryMark {
 }
 
 impl EntryMark {
-    fn of(entry: Item<'_, '_>) -> Self {
+    /// What an entry says of itself.
+    pub fn of(entry: Item<'_, '_>) -> Self {
         let Some(own) = entry.get(OWN_KEY).filter(|own| own.is_object()) else { return Self::default() };
         let word = |key: &str| own.get(key).and_then(Item::as_str);
         let severity = word("severity").and_then(|word| Severity::from_word(&word)).unwrap_or(Severity::Gate);

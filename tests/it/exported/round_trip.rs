@@ -49,7 +49,11 @@ fn both_forms_give_back_what_they_were_made_of() {
         assert_eq!(said.code, 0, "{to}: {}", said.stderr);
         let again = workspace.run(&["benchmark", out, "--format", "json"]);
         assert_eq!(again.code, 0, "{to}: {}", again.stderr);
-        for word in ["summary_contradicts_entries", "benchmark_unreadable", "misfiled", "benchmark_of_another"] {
+        let words = ["summary_contradicts_entries", "benchmark_unreadable", "benchmark_of_another", "misfiled"];
+        // the pipeline's own file pools its runs: there the lift that it states is another one
+        let words =
+            if to == "skill-creator" { [&words[..], &["benchmark_disagrees"]].concat() } else { words.to_vec() };
+        for word in words {
             assert!(!again.stderr.contains(word), "{to}: {}", again.stderr);
         }
         let after = again.json();

@@ -131,6 +131,8 @@ pub struct SavedRow {
     pub skill_loaded: Option<bool>,
     /// Whether a stored list of verdicts leaves assertions out that count as failed.
     pub incomplete_verdicts: bool,
+    /// Whether others gave its verdicts.
+    pub is_stored: bool,
     /// Entries of a stored list of verdicts.
     pub stored_verdicts: Option<u32>,
     /// Checks without evidence that both arms can satisfy.
@@ -200,6 +202,7 @@ pub(super) fn read(item: Item<'_, '_>, pointer: String, notes: &mut Notes) -> Re
             Some(stored) => stored.texts("flags")?.iter().any(|flag| flag == "incomplete_verdicts"),
             None => false,
         },
+        is_stored: stored.is_some(),
         stored_verdicts: match stored.map(|stored| stored.flag("exported")).transpose()?.flatten() {
             Some(true) => None,
             _ => stored.map(|_| narrow(checks.iter().filter(|check| !check.is_judgement).count())),
