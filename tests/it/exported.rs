@@ -254,6 +254,33 @@ fn a_report_leads_nowhere_else() {
 }
 
 #[test]
+fn arms_beside_the_comparison_keep_apart() {
+    let workspace = mixed();
+    let mut report = report(&workspace);
+    report["results"][0]["variant"] = json!("ablation:x");
+    report["results"][2]["variant"] = json!("ablation-x");
+    workspace.write("benchmark.json", report.to_string());
+    let said = export(&workspace, "skill-creator", "out", &["--quiet"]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let mut names: Vec<String> = fs::read_dir(workspace.path().join("out/eval-0"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("z-"))
+        .collect();
+    names.sort();
+    // printf ablation-x | sha256sum
+    assert_eq!(names, ["z-ablation-x", "z-ablation-x-5a5267e1"]);
+    let said = export(&workspace, "skill-forge", "forge", &[]);
+    assert_eq!(
+        said.lines("WARN arm_left_out"),
+        [
+            "WARN arm_left_out: ablation-x: this format has no place for it",
+            "WARN arm_left_out: ablation:x: this format has no place for it",
+        ]
+    );
+}
+
+#[test]
 fn other_runs_than_those_of_the_report_are_refused() {
     let workspace = mixed();
     report(&workspace);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use skill_lift_contract::ContentDigest;
 use skill_lift_contract::run_key::model_directory;
 
 use super::runs::ExportedReport;
@@ -90,6 +91,11 @@ pub fn arms_of(report: &ExportedReport<'_>, format: Format) -> Result<Vec<Arm>, 
             Format::SkillForge if role == ArmRole::Treatment => "with_skill".to_owned(),
             Format::SkillForge => "baseline".to_owned(),
             Format::SkillCreator => folder_name(&row.variant, model, baseline),
+        };
+        let name = match arms.iter().any(|arm: &Arm| arm.name == name) {
+            // `a:b` and `a-b` are two arms
+            true => format!("{name}-{}", &ContentDigest::of(row.variant.as_bytes()).to_string()[..8]),
+            false => name,
         };
         let arm = Arm { role, model: model.map(str::to_owned), variant: row.variant.clone(), name };
         if !is_read_back(&arm) {

@@ -343,7 +343,7 @@ impl<'b, 'a> Builder<'b, 'a> {
             "case_ids": self.report.case_ids(),
             "verdict": overall.verdict.code.as_str(),
             "p_value": overall.test.p_two_sided,
-            "lift": overall.test.estimate_f64(),
+            "lift": overall.test.estimate.as_ref().map(|lift| rational::round_half_even(lift, 6)),
             "units": overall.test.n,
             "paired_summary": serde_json::to_value(&paired).unwrap_or(Value::Null),
         })

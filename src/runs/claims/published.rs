@@ -11,6 +11,7 @@ use super::shape::{self, ARM_LISTS, SUMMARIES};
 use super::verdicts::plain;
 use crate::json::Item;
 use crate::runs::Configuration;
+use crate::runs::workspace::OWN_KEY;
 
 /// Differences that are kept of one file.
 const MOST_DELTAS: usize = 100;
@@ -87,6 +88,11 @@ pub(super) fn deltas(root: Item<'_, '_>) -> Vec<PublishedDelta> {
         let summary = iteration.get("summary");
         let delta = summary.and_then(|summary| summary.get("pass_rate_delta"));
         at(delta, "pass_rate", &format!("{pointer}/summary/pass_rate_delta"));
+    }
+    // our own exports say beside the difference of two columns what the lift is
+    if let Some(lift) = root.get(OWN_KEY).and_then(|own| own.get("lift")) {
+        deltas.retain(|delta| delta.metric != "pass_rate");
+        collect(lift, "pass_rate", &format!("/{OWN_KEY}/lift"), 0, &mut deltas);
     }
     deltas
 }
