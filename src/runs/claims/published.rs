@@ -13,6 +13,9 @@ use crate::json::Item;
 use crate::runs::Configuration;
 use crate::runs::workspace::OWN_KEY;
 
+/// Where our own exports state the lift.
+pub(super) const OWN_LIFT: &str = "/skill_lift/lift";
+
 /// Differences that are kept of one file.
 const MOST_DELTAS: usize = 100;
 
@@ -92,7 +95,7 @@ pub(super) fn deltas(root: Item<'_, '_>) -> Vec<PublishedDelta> {
     // our own exports say beside the difference of two columns what the lift is
     if let Some(lift) = root.get(OWN_KEY).and_then(|own| own.get("lift")) {
         deltas.retain(|delta| delta.metric != "pass_rate");
-        collect(lift, "pass_rate", &format!("/{OWN_KEY}/lift"), 0, &mut deltas);
+        collect(lift, "pass_rate", OWN_LIFT, 0, &mut deltas);
     }
     deltas
 }
