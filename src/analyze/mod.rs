@@ -5,6 +5,7 @@
 pub mod benchmark_file;
 pub mod case_detail;
 pub mod companions;
+pub mod comparison;
 pub mod completeness;
 pub mod diagnosis;
 pub mod diff;

@@ -4,11 +4,15 @@ mod aggregate;
 mod benchmark;
 mod choices;
 mod common;
+mod compare_results;
+mod compare_tasks;
 mod cost_summary;
 mod decimals;
 mod diff;
 mod doctor;
 mod error_analysis;
+mod export;
+mod export_anthropic;
 mod external;
 mod gate;
 mod grade;
@@ -67,6 +71,10 @@ enum Command {
     Plan(Box<plan::PlanArguments>),
     Gate(Box<gate::GateArguments>),
     Verify(Box<verify::VerifyArguments>),
+    Export(Box<export::ExportArguments>),
+    ExportAnthropic(Box<export_anthropic::ExportAnthropicArguments>),
+    CompareTasks(Box<compare_tasks::CompareTasksArguments>),
+    CompareResults(compare_results::CompareResultsArguments),
     Suite(suite::SuiteArguments),
     Doctor(doctor::DoctorArguments),
     Report(Box<report::ReportArguments>),
@@ -91,6 +99,10 @@ pub fn run() -> ExitCode {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Gate(arguments) => gate::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
+        Command::ExportAnthropic(arguments) => export_anthropic::run(&arguments),
+        Command::CompareTasks(arguments) => compare_tasks::run(*arguments),
+        Command::CompareResults(arguments) => compare_results::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
         Command::RenderViewer(arguments) => render_viewer::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),

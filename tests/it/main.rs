@@ -3,6 +3,7 @@
 mod aggregate;
 mod bad_input;
 mod benchmark_blocks;
+mod blind;
 mod claims;
 mod companions;
 mod conformance_assertions;
@@ -17,6 +18,7 @@ mod doctor;
 mod documented_codes;
 mod error_analysis;
 mod evidence;
+mod exported;
 mod forge;
 mod forge_arguments;
 mod forge_odd;

@@ -154,7 +154,7 @@ pub fn write_upstream(
 }
 
 /// A moment as Python writes one in UTC: `2026-03-06T12:00:00.000000+00:00`.
-pub(super) fn stamp(seconds: i64) -> String {
+pub(in crate::report) fn stamp(seconds: i64) -> String {
     let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = civil(days);
     let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);

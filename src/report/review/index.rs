@@ -16,7 +16,6 @@ use crate::analyze::table::WITH_SKILL;
 use crate::feedback::{Entry, RunIds, RunName};
 use crate::report::formats::Again;
 use crate::report::{numbers, words};
-use crate::runs::claims::SavedRow;
 
 /// What the script reads first.
 #[derive(Debug, Serialize)]

@@ -91,6 +91,15 @@ pub fn read_saved(bytes: &[u8], options: &ReadOptions) -> Result<SavedBenchmark,
     with_values(bytes, options, |root, notes| saved(root, options, notes))
 }
 
+/// Reads one row of a report of this program as it is made. `position` is its place among the rows.
+///
+/// # Errors
+/// As [`read_saved`].
+pub fn read_saved_row(bytes: &[u8], position: usize) -> Result<SavedRow, ClaimsError> {
+    let options = ReadOptions { bytes: u64::MAX, ..ReadOptions::default() };
+    with_values(bytes, &options, |root, mut notes| row::read(root, index("/results", position), &mut notes))
+}
+
 fn saved(root: Item<'_, '_>, options: &ReadOptions, mut notes: Notes) -> Result<SavedBenchmark, ClaimsError> {
     if !root.is_object() {
         return Err(ClaimsError::NotAnObject(root.to_node().type_name()));

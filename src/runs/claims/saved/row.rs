@@ -157,6 +157,8 @@ pub struct SavedRow {
     pub skill_loaded: Option<bool>,
     /// Whether a stored list of verdicts leaves assertions out that count as failed.
     pub incomplete_verdicts: bool,
+    /// Whether others gave its verdicts.
+    pub is_stored: bool,
     /// Entries of a stored list of verdicts.
     pub stored_verdicts: Option<u32>,
     /// Checks without evidence that both arms can satisfy.
@@ -167,6 +169,8 @@ pub struct SavedRow {
     pub ending: Ending,
     /// What it used.
     pub telemetry: RunTelemetry,
+    /// Calls of tools, if they were counted.
+    pub tool_calls: Option<u64>,
 }
 
 impl SavedRow {
@@ -237,13 +241,18 @@ pub(super) fn read(item: Item<'_, '_>, pointer: String, notes: &mut Notes) -> Re
             Some(stored) => stored.texts("flags")?.iter().any(|flag| flag == "incomplete_verdicts"),
             None => false,
         },
-        stored_verdicts: stored.map(|_| narrow(checks.iter().filter(|check| !check.is_judgement).count())),
+        is_stored: stored.is_some(),
+        stored_verdicts: match stored.map(|stored| stored.flag("exported")).transpose()?.flatten() {
+            Some(true) => None,
+            _ => stored.map(|_| narrow(checks.iter().filter(|check| !check.is_judgement).count())),
+        },
         unobserved_checks: row.texts("unobserved_checks")?,
         telemetry: match (row.get("measured"), metadata) {
             (Some(stated), _) => RunTelemetry::read_stated(stated),
             (None, Some(metadata)) => RunTelemetry::read(&[metadata]),
             (None, None) => RunTelemetry::unread(),
         },
+        tool_calls: metadata.and_then(tool_calls),
         case,
         variant,
         model,
@@ -261,6 +270,18 @@ pub(super) fn read(item: Item<'_, '_>, pointer: String, notes: &mut Notes) -> Re
         notes.add(NoteCode::RateContradictsCounts, &member(&pointer, "objective_pass_rate"), stated);
     }
     Ok(saved)
+}
+
+/// The number of calls of tools that the metadata of a run state: of the envelope, else of a plain field.
+fn tool_calls(metadata: Item<'_, '_>) -> Option<u64> {
+    let envelope = metadata.get("telemetry").and_then(|telemetry| telemetry.get("measurements")?.get("tool_calls"));
+    match envelope.filter(|entry| entry.is_object()) {
+        Some(entry) => {
+            let is_available = entry.get("availability").and_then(Item::as_str).as_deref() == Some("available");
+            entry.get("value").filter(|_| is_available).and_then(figures::count)
+        }
+        None => metadata.get("tool_calls").and_then(figures::count),
+    }
 }
 
 /// Whether the stated rate is not that of the counts. The counts count.
