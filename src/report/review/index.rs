@@ -316,6 +316,10 @@ fn reason_boxes(
                 }
                 (Tone::Bad, text)
             }
+            ReviewReason::Contaminated => {
+                let text = "A run without the skill read it: the pair measures nothing.";
+                (Tone::Bad, text.to_owned())
+            }
             ReviewReason::Blocked => {
                 let all = contrast.pairing.eligible + contrast.pairing.blocked;
                 let verb = if contrast.pairing.blocked == 1 { "is" } else { "are" };
