@@ -107,7 +107,7 @@ impl<'a> CaseSource<'a> {
         let mut texts = TextTable::default();
         let mut extras = Extras::default();
         let cases: Vec<_> = cases
-            .map(|(id, case, caps)| (id.to_owned(), self.read(id, case).to_json(caps, &mut texts, &mut extras)))
+            .map(|(id, case, caps)| (id.to_owned(), self.read(id, case).shown(caps, &mut texts, &mut extras)))
             .collect();
         let (texts, words) = texts.into_parts();
         island(&Chunk { texts, words, cases: Ordered(cases) })
@@ -203,13 +203,13 @@ impl ReadCase<'_> {
     /// The bytes of the case alone, and those of them that can be left out.
     fn measure(&mut self, id: &str, caps: Caps) -> io::Result<(usize, Extras)> {
         let (mut texts, mut extras) = (TextTable::default(), Extras::default());
-        let case = self.to_json(caps, &mut texts, &mut extras);
+        let case = self.shown(caps, &mut texts, &mut extras);
         let (texts, words) = texts.into_parts();
         let chunk = Chunk { texts, words, cases: Ordered(vec![(id.to_owned(), case)]) };
         Ok((island(&chunk)?.len(), extras))
     }
 
-    fn to_json(&mut self, caps: Caps, texts: &mut TextTable, extras: &mut Extras) -> CaseJson {
+    fn shown(&mut self, caps: Caps, texts: &mut TextTable, extras: &mut Extras) -> CaseJson {
         let prompts = self.texts.map(|said| said.turns.as_slice()).unwrap_or_default();
         let expected = self.texts.map(|said| said.expected.as_slice()).unwrap_or_default();
         let mut add = |list: &[String]| {
@@ -226,7 +226,7 @@ impl ReadCase<'_> {
                 .runs
                 .iter_mut()
                 .map(|(view, other)| {
-                    let mut run = view.to_json(&self.keys, caps, texts, extras);
+                    let mut run = view.shown(&self.keys, caps, texts, extras);
                     run.previous = other.as_ref().map(|other| other.to_json(&self.keys, caps, texts));
                     run
                 })

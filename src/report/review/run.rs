@@ -167,7 +167,7 @@ pub(super) struct RunView<'a> {
 
 impl RunView<'_> {
     /// The run as JSON. `keys` are the checks of the case in order.
-    pub(super) fn to_json(
+    pub(super) fn shown(
         &mut self,
         keys: &[CheckKey],
         caps: Caps,
