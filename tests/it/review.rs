@@ -403,3 +403,31 @@ fn files_of_runs_can_stand_beside_the_page() {
     assert_eq!(fs::read_to_string(beside.join("outputs/page.html.txt")).unwrap(), "<script>alert(1)</script>");
     assert!(!beside.join("outputs/page.html").exists());
 }
+
+#[test]
+fn a_command_that_failed_and_was_not_run_again_is_shown_as_failed() {
+    let workspace = two_cases("yes");
+    let command =
+        |code: u32| json!({"type": "command", "status": "completed", "input_summary": "make", "exit_code": code});
+    let events = |commands: &[Value]| json!({"schema_version": 2, "events": commands}).to_string();
+    workspace.write("runs/first/with_skill/run-1/events.json", events(&[command(1)]));
+    workspace.write("runs/first/with_skill/run-2/events.json", events(&[command(1), command(0)]));
+    workspace.write("runs/second/with_skill/run-1/events.json", events(&[command(0)]));
+    let page = review(&workspace, &[]);
+    let failures = |case: &str, run: usize| -> Vec<Value> {
+        let index = page.island("sl-index");
+        let listed = index["cases"].as_array().unwrap().iter().find(|listed| listed["id"] == case).unwrap().clone();
+        let chunk = page.island(&format!("sl-c{}", listed["chunk"]));
+        let runs = chunk["cases"][case]["runs"].as_array().unwrap();
+        let run = runs.iter().find(|shown| shown["arm"] == 0 && shown["rep"] == run).unwrap();
+        let named = |name: &str| {
+            let rows = run["telemetry"].as_array().unwrap();
+            let word = |at: &Value| chunk["words"][at.as_u64().unwrap() as usize - 1] == name;
+            rows.iter().find(|row| word(&row[0])).map_or(Value::Null, |row| row[2].clone())
+        };
+        vec![named("Failed commands"), named("Made good later"), run["trace"][0]["ok"].clone()]
+    };
+    assert_eq!(failures("first", 1), [json!(1.0), json!(0.0), json!(false)]);
+    assert_eq!(failures("first", 2), [json!(1.0), json!(1.0), json!(false)]);
+    assert_eq!(failures("second", 1), [json!(null), json!(null), json!(true)]);
+}

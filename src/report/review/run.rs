@@ -13,10 +13,10 @@ use super::budget::{Caps, TraceCap};
 use super::texts::{Shown, TextTable};
 use crate::report::formats::cut_to;
 use crate::report::words;
+use crate::runs::EventsProblem;
 use crate::runs::claims::{SavedCheck, SavedRow, SavedSpan};
-use crate::runs::events::{Event, EventKind, EventStatus, EventTime, Events};
+use crate::runs::events::{Event, EventKind, EventLog, EventStatus, EventTime, Events, FailedCommands};
 use crate::runs::saved_runs::{AnswerContent, RunContents, RunFile};
-use crate::runs::{EventsProblem, RunTelemetry};
 
 /// Code points of evidence and of details of the trace.
 const EVIDENCE_CHARACTERS: usize = 2_048;
@@ -205,7 +205,7 @@ impl RunView<'_> {
             trace_left_out,
             files,
             files_more,
-            telemetry: telemetry(&row.telemetry, row.skill_loaded, texts),
+            telemetry: telemetry(row, self.contents.as_ref(), texts),
         }
     }
 }
@@ -424,7 +424,8 @@ fn image_type(path: &str) -> Option<&'static str> {
     })
 }
 
-fn telemetry(used: &RunTelemetry, skill_loaded: Option<bool>, words: &mut TextTable) -> Vec<Quantity> {
+fn telemetry(row: &SavedRow, contents: Option<&RunContents>, words: &mut TextTable) -> Vec<Quantity> {
+    let SavedRow { telemetry: used, skill_loaded, .. } = row;
     let is_told = |measurement: &Measurement<u64>| measurement.value().is_some_and(|value| *value > 0);
     let mut list =
         vec![count("Time", "ms", &used.elapsed_ms, words), count("Tokens", "tokens", &used.total_tokens, words)];
@@ -440,12 +441,20 @@ fn telemetry(used: &RunTelemetry, skill_loaded: Option<bool>, words: &mut TextTa
     }
     list.push(money(&used.cost, words));
     list.push(count("Tool calls", "count", &used.commands, words));
+    // only what went wrong is worth a line
+    let failed = contents.and_then(|contents| contents.events.as_ref().as_ref().ok()).map(EventLog::failed_commands);
+    if let Some(FailedCommands { failed, recovered }) = failed.filter(|commands| commands.failed > 0) {
+        for (name, value) in [("Failed commands", failed), ("Made good later", recovered)] {
+            let [name, unit, source] = [name, "count", "trace"].map(|word| words.word(word));
+            list.push(Quantity(name, unit, Value::Number(value as f64), source, 0, 0));
+        }
+    }
     let (source, reason) = match skill_loaded {
         Some(_) => ("trace", ""),
         None => ("", "No trace says whether the skill was loaded."),
     };
     let [name, unit, source, reason] = ["Skill loaded", "yes_no", source, reason].map(|word| words.word(word));
-    list.push(Quantity(name, unit, skill_loaded.map_or(Value::None, Value::Flag), source, reason, 0));
+    list.push(Quantity(name, unit, (*skill_loaded).map_or(Value::None, Value::Flag), source, reason, 0));
     list
 }
 
