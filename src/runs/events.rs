@@ -413,6 +413,11 @@ pub(super) fn times(bytes: &[u8]) -> Vec<EventTime> {
         .collect()
 }
 
+/// Whether a file may say when its events were.
+pub(super) fn may_have_times(bytes: &[u8]) -> bool {
+    [&b"\"timestamp\""[..], b"\"duration_ms\""].iter().any(|key| memchr::memmem::find(bytes, key).is_some())
+}
+
 /// When an event was.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct EventTime {

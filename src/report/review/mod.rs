@@ -178,22 +178,28 @@ pub fn render(source: &ReviewSource<'_>) -> Result<Page, PageError> {
         .collect::<io::Result<_>>()?;
     let index = |cases: &[IndexCase]| island::island(&index_of(source, &pages, &view, cases));
     let around = shell.bytes() + index(&cases)?.len() + RESERVED_BYTES;
-    let room = source.options.page_bytes.saturating_sub(around);
-    let plan = budget::plan(&sizes, &most, room).map_err(|smallest| PageError::TooLarge(smallest + around))?;
-    let parts = parts(&sizes, &plan);
-    for (number, part) in parts.iter().enumerate() {
-        cases[part.clone()].iter_mut().for_each(|case| case.chunk = number);
+    let mut room = source.options.page_bytes.saturating_sub(around);
+    loop {
+        let plan = budget::plan(&sizes, &most, room).map_err(|smallest| PageError::TooLarge(smallest + around))?;
+        let parts = parts(&sizes, &plan);
+        for (number, part) in parts.iter().enumerate() {
+            cases[part.clone()].iter_mut().for_each(|case| case.chunk = number);
+        }
+        let islands: Vec<String> = parts
+            .par_iter()
+            .map(|part| {
+                let cases = &cases[part.clone()];
+                data.chunk(cases.iter().map(|case| (case.id.as_str(), page_of(case), plan.caps(case.queue.is_some()))))
+            })
+            .collect::<io::Result<_>>()?;
+        let cuts = plan.words(&sizes, source.options.page_bytes, source.shown_runs);
+        let html = shell.fill(index(&cases)?, islands, &cuts)?;
+        // sizes of files and traces are near the truth, not the truth
+        match html.len().checked_sub(source.options.page_bytes) {
+            Some(over @ 1..) => room = room.saturating_sub(over),
+            _ => return Ok(Page { policy: shell.rules(), html, cases: cases.len(), runs: pages.runs(), cuts }),
+        }
     }
-    let islands: Vec<String> = parts
-        .par_iter()
-        .map(|part| {
-            let cases = &cases[part.clone()];
-            data.chunk(cases.iter().map(|case| (case.id.as_str(), page_of(case), plan.caps(case.queue.is_some()))))
-        })
-        .collect::<io::Result<_>>()?;
-    let cuts = plan.words(&sizes, source.options.page_bytes, source.shown_runs);
-    let html = shell.fill(index(&cases)?, islands, &cuts)?;
-    Ok(Page { policy: shell.rules(), html, cases: cases.len(), runs: pages.runs(), cuts })
 }
 
 /// Bytes that are kept free for the names of parts and for what was cut.

@@ -150,6 +150,8 @@ pub(super) struct Extras {
     pub(super) traces: usize,
     /// Of images.
     pub(super) images: usize,
+    /// Of texts of files, about.
+    pub(super) file_texts: usize,
 }
 
 /// What a run is shown as.
@@ -385,23 +387,25 @@ fn files(
 ) -> Vec<FileJson> {
     let answers: Vec<String> = contents.answers.iter().map(|answer| answer.path.clone()).collect();
     let list: Vec<RunFile> = contents.files.clone();
-    let mut texts_left = if caps.file_texts { TEXT_FILES } else { 0 };
+    let mut texts_left = TEXT_FILES;
     list.into_iter()
         .map(|RunFile { path, bytes }| {
             let mut file = FileJson { kind: "", path, bytes, data_uri: None, text: None, href: None };
             file.href = links.map(|links| links.to(run_dir, &file.path));
             if let Some(media_type) = image_type(&file.path) {
                 file.kind = "image";
-                if caps.images && bytes <= IMAGE_BYTES {
-                    extras.images += (bytes as usize).div_ceil(3) * 4;
-                    let read = contents.read(&file.path, IMAGE_BYTES).ok();
+                if bytes <= IMAGE_BYTES {
+                    extras.images += (bytes as usize).div_ceil(3) * 4 + 32;
+                    let read = caps.images.then(|| contents.read(&file.path, IMAGE_BYTES).ok()).flatten();
                     file.data_uri = read.map(|bytes| format!("data:{media_type};base64,{}", STANDARD.encode(&**bytes)));
                 }
             } else if bytes <= TEXT_FILE_BYTES && texts_left > 0 && !answers.contains(&file.path) {
-                let read = contents.read(&file.path, TEXT_FILE_BYTES).ok();
+                texts_left -= 1;
+                // what is no text is counted too: nothing is read for it
+                extras.file_texts += bytes as usize + bytes as usize / 8 + 64;
+                let read = caps.file_texts.then(|| contents.read(&file.path, TEXT_FILE_BYTES).ok()).flatten();
                 let text = read.as_ref().and_then(|bytes| std::str::from_utf8(bytes).ok());
                 if let Some(text) = text.filter(|text| !text.contains('\0')) {
-                    texts_left -= 1;
                     file.kind = "text";
                     file.text = Some(texts.add(&Shown::of(text, caps.answer_bytes), 0, is_json(text)));
                 }

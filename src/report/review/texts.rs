@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use serde::Serialize;
 use skill_lift_contract::ContentDigest;
 
+use super::island::escaped_length;
+
 /// A text that stands in the page.
 #[derive(Debug, Serialize)]
 pub(super) struct Text {
@@ -101,6 +103,11 @@ impl<'t> Shown<'t> {
         };
         let (head, between, tail) = (&text[..head_end], &text[head_end..tail_start], &text[tail_start..]);
         Self { head, tail, left_out: between.len(), head_units: units(head), units_left_out: units(between) }
+    }
+
+    /// Bytes that it takes in the page.
+    pub(super) fn escaped_length(&self) -> usize {
+        escaped_length(self.head) + escaped_length(self.tail)
     }
 
     /// A place of the whole text in what is shown; `None` when it is not shown whole.
