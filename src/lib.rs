@@ -7,6 +7,7 @@
 
 pub mod analyze;
 pub mod cli;
+pub mod feedback;
 pub mod frame;
 pub mod grade;
 pub mod json;
@@ -14,5 +15,6 @@ pub mod judge;
 pub mod pipeline;
 pub mod report;
 pub mod runs;
+pub mod serve;
 pub mod skill;
 pub mod suite;

@@ -5,10 +5,12 @@
 pub mod benchmark_file;
 pub mod case_detail;
 pub mod companions;
+pub mod comparison;
 pub mod completeness;
 pub mod diagnosis;
 pub mod diff;
 pub mod endings;
+pub mod error_analysis;
 pub mod flags;
 pub mod forge;
 pub mod gate;

@@ -12,6 +12,8 @@ pub enum ReviewReason {
     Critical,
     /// The case is worse with the skill.
     Worse,
+    /// A run without the skill had it.
+    Contaminated,
     /// A pair could not be compared.
     Blocked,
     /// A gate waits for a judge.
@@ -24,6 +26,7 @@ impl ReviewReason {
         match self {
             Self::Critical => "critical",
             Self::Worse => "worse",
+            Self::Contaminated => "contaminated",
             Self::Blocked => "blocked",
             Self::Judge => "judge",
         }
@@ -34,6 +37,7 @@ impl ReviewReason {
         match self {
             Self::Critical => 1,
             Self::Worse => 2,
+            Self::Contaminated => 3,
             Self::Blocked => 4,
             Self::Judge => 5,
         }
@@ -49,6 +53,9 @@ pub struct ReviewItem {
     pub reasons: Vec<ReviewReason>,
 }
 
+/// The reason for which a pair is blocked whose baseline had the skill.
+const CONTAMINATED: &str = "baseline_contaminated";
+
 /// The queue: the most important reason first; within it the smallest lift, where an unknown one comes first; then by case.
 pub(super) fn review_queue(cases: &[CaseContrast]) -> Vec<ReviewItem> {
     let mut queue: Vec<ReviewItem> = Vec::new();
@@ -57,6 +64,7 @@ pub(super) fn review_queue(cases: &[CaseContrast]) -> Vec<ReviewItem> {
         let reasons: Vec<ReviewReason> = [
             (ReviewReason::Critical, case.critical_failure),
             (ReviewReason::Worse, delta.is_some_and(|delta| delta < Rational::zero())),
+            (ReviewReason::Contaminated, case.pairing.reasons.contains_key(CONTAMINATED)),
             (ReviewReason::Blocked, case.pairing.blocked > 0),
             (ReviewReason::Judge, case.deferred_gates > 0),
         ]

@@ -23,7 +23,6 @@ use crate::analyze::{Analysis, AnalysisOptions, analyze};
 use crate::grade::stored::StoredTree;
 use crate::judge::JudgeSpend;
 use crate::pipeline::{FrameChoice, Input, Products, ReviewRequest, review_page};
-use crate::report::review::FeedbackShape;
 use crate::report::{
     Provenance, ReportHead, RowDetail, RowSpool, RowWriter, Sources, StoredSource, SummaryView, render, write_benchmark,
 };
@@ -254,20 +253,21 @@ impl BenchmarkArguments {
     }
 
     fn write_review(&self, made: &Made, report: &Path, page: &Path) -> Result<(), ExitCode> {
-        let options = self.page.options(FeedbackShape::Entries);
+        let options = self.page.options();
         let request = ReviewRequest {
             report,
             runs: Some(&made.runs_root),
             suite: Some(made.input.suite()),
             previous: None,
-            feedback: &[],
+            feedback: None,
+            feedback_shape: None,
             report_bytes: u64::MAX,
             limits: Limits::default(),
             assets: None,
             options: &options,
         };
-        let made = review_page(&request).map_err(|error| fail(&error.to_string()))?;
-        write_page(&made, page, self.common.quiet)
+        let reviewed = review_page(&request).map_err(|error| fail(&error.to_string()))?;
+        write_page(&reviewed.page, page, self.common.quiet)
     }
 
     fn load_plan(&self, path: &Path) -> Result<(Plan, ContentDigest), ExitCode> {

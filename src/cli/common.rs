@@ -99,7 +99,7 @@ pub struct Common {
     pub(super) strict_layout: bool,
     /// Accept files outside the folder of a shared-benchmark suite, with a warning.
     #[arg(long)]
-    allow_external_files: bool,
+    pub(super) allow_external_files: bool,
     /// Merge the verdicts of judges from this file: JSON lines, an array, or one object.
     #[arg(long, value_name = "FILE")]
     judge_results: Option<PathBuf>,
@@ -135,7 +135,7 @@ pub struct Common {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    limits: LimitArguments,
+    pub(super) limits: LimitArguments,
 }
 
 pub(super) fn variable_name(text: &str) -> Result<String, String> {
@@ -211,6 +211,15 @@ impl Common {
     /// The part of the suite that is graded; `None` for all of it.
     pub fn split(&self) -> Option<Split> {
         self.split.split()
+    }
+
+    /// Grades these two arms, whatever the suite has.
+    pub(super) fn choose_arms(&mut self, arms: [&String; 2]) -> Result<(), ExitCode> {
+        if !self.variants.is_empty() {
+            return Err(usage("--variant has no meaning here: name the arms with --primary and --baseline"));
+        }
+        self.variants = arms.map(Clone::clone).into();
+        Ok(())
     }
 
     /// Loads the suite, grades the tree and prints what was odd. Writes nothing but the rows, to what `rows` makes.

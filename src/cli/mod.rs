@@ -4,10 +4,15 @@ mod aggregate;
 mod benchmark;
 mod choices;
 mod common;
+mod compare_results;
+mod compare_tasks;
 mod cost_summary;
 mod decimals;
 mod diff;
 mod doctor;
+mod error_analysis;
+mod export;
+mod export_anthropic;
 mod external;
 mod gate;
 mod grade;
@@ -18,6 +23,7 @@ mod output;
 mod plan;
 mod render_viewer;
 mod report;
+pub mod serve;
 mod suite;
 mod summary;
 mod token_overhead;
@@ -65,10 +71,15 @@ enum Command {
     Plan(Box<plan::PlanArguments>),
     Gate(Box<gate::GateArguments>),
     Verify(Box<verify::VerifyArguments>),
+    Export(Box<export::ExportArguments>),
+    ExportAnthropic(Box<export_anthropic::ExportAnthropicArguments>),
+    CompareTasks(Box<compare_tasks::CompareTasksArguments>),
+    CompareResults(compare_results::CompareResultsArguments),
     Suite(suite::SuiteArguments),
     Doctor(doctor::DoctorArguments),
     Report(Box<report::ReportArguments>),
     RenderViewer(Box<render_viewer::RenderViewerArguments>),
+    ErrorAnalysis(error_analysis::ErrorAnalysisArguments),
     #[command(external_subcommand)]
     External(Vec<OsString>),
 }
@@ -88,9 +99,14 @@ pub fn run() -> ExitCode {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Gate(arguments) => gate::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
+        Command::ExportAnthropic(arguments) => export_anthropic::run(&arguments),
+        Command::CompareTasks(arguments) => compare_tasks::run(*arguments),
+        Command::CompareResults(arguments) => compare_results::run(&arguments),
         Command::Suite(arguments) => suite::run(&arguments),
         Command::RenderViewer(arguments) => render_viewer::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::ErrorAnalysis(arguments) => error_analysis::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::External(words) => external::run(&words),
     }

@@ -4,20 +4,24 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use serde_json::Value;
 
 use super::output::{emit, fail, usage, warn_line};
-use crate::pipeline::{ReviewRequest, review_page};
+use super::serve;
+use super::warnings::warn_of_feedback;
+use crate::feedback::FeedbackFile;
+use crate::pipeline::{FeedbackShape, ReviewRequest, Reviewed, review_page};
 use crate::report::numbers::counted;
 use crate::report::quantities;
-use crate::report::review::{AssetLinks, FeedbackShape, Page, ReviewOptions};
-use crate::runs::{Limits, read_named};
+use crate::report::review::{AssetLinks, Page, ReviewOptions};
+use crate::runs::Limits;
+use crate::runs::index::shown_path;
+use crate::serve::{Site, bind, new_token};
 use crate::suite::{LoadOptions, Suite, load};
 
 /// Bytes of a page above which browsers get slow.
 const SLOW_BYTES: usize = 50 << 20;
-/// Bytes of a feedback file.
-const FEEDBACK_BYTES: u64 = 16 << 20;
+/// The file of feedback in a workspace.
+const FEEDBACK: &str = "feedback.json";
 
 /// Writes the review page of a saved report: one file that opens in a browser without a network.
 ///
@@ -27,6 +31,7 @@ const FEEDBACK_BYTES: u64 = 16 << 20;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skill-lift render-viewer --benchmark benchmark.json --runs eval-runs/latest --out review.html\n  \
+    skill-lift render-viewer --benchmark benchmark.json --runs eval-runs/latest --serve\n  \
     skill-lift render-viewer --benchmark iteration-4/benchmark.json --runs iteration-4/runs \
 --suite evals/shared-benchmark.json --previous-workspace iteration-3 --out review.html\n\n\
     Exit codes: 0 a page was written, whatever the verdict; 1 a report that cannot be read, a page that cannot be kept \
@@ -53,6 +58,12 @@ pub struct RenderViewerArguments {
     /// Earlier feedback to show. Default: feedback.json of the workspace, if it is there.
     #[arg(long, value_name = "FILE")]
     feedback: Option<PathBuf>,
+    /// Serve the page on this machine until Ctrl-C; what is said about the runs goes to feedback.json of the workspace.
+    #[arg(long)]
+    serve: bool,
+    /// The port; 0 takes a free one.
+    #[arg(long, value_name = "PORT", default_value_t = 8642)]
+    port: u16,
     /// What the page writes feedback as. Default: as the tool does whose runs they are.
     #[arg(long, value_enum, value_name = "FORMAT")]
     feedback_format: Option<FeedbackFormat>,
@@ -60,7 +71,7 @@ pub struct RenderViewerArguments {
     page: PageArguments,
     /// Copy the files of the runs into this folder, and link them from the page: for runs that are too large for one file.
     /// What a browser would run keeps its text under the ending .txt.
-    #[arg(long, value_name = "DIR", requires = "runs")]
+    #[arg(long, value_name = "DIR", requires_all = ["runs", "out"])]
     split_assets: Option<PathBuf>,
     /// When the page is made, to be shown in it; without it no time is.
     #[arg(long, value_name = "TIME")]
@@ -96,12 +107,11 @@ enum FeedbackFormat {
 }
 
 impl PageArguments {
-    pub(super) fn options(&self, feedback_shape: FeedbackShape) -> ReviewOptions {
+    pub(super) fn options(&self) -> ReviewOptions {
         ReviewOptions {
             page_bytes: (self.max_page_mib as usize) << 20,
             answer_kib: self.max_output_kib as usize,
             artifacts: !self.no_artifacts,
-            feedback_shape,
             ..ReviewOptions::default()
         }
     }
@@ -109,22 +119,20 @@ impl PageArguments {
 
 /// Runs the command.
 pub fn run(arguments: &RenderViewerArguments) -> ExitCode {
-    arguments.render().err().unwrap_or(ExitCode::SUCCESS)
+    arguments.render().unwrap_or_else(|code| code)
 }
 
 impl RenderViewerArguments {
-    fn render(&self) -> Result<(), ExitCode> {
-        let Some(out) = &self.out else {
+    fn render(&self) -> Result<ExitCode, ExitCode> {
+        if self.out.is_none() && !self.serve {
             return Err(usage("render-viewer needs --out (or --serve)"));
-        };
+        }
         let suite = self.suite.as_deref().map(load_suite).transpose()?;
-        let feedback = self.read_feedback()?;
-        let mut options = self.page.options(match self.feedback_format {
-            Some(FeedbackFormat::SkillCreator) => FeedbackShape::Reviews,
-            Some(FeedbackFormat::V2) | None => FeedbackShape::Entries,
-        });
+        let folder = self.workspace.as_deref().or(self.benchmark.parent()).unwrap_or(Path::new("."));
+        let usual = folder.join(FEEDBACK);
+        let mut options = self.page.options();
         options.generated_at.clone_from(&self.generated_at);
-        if let Some(folder) = &self.split_assets {
+        if let (Some(out), Some(folder)) = (&self.out, &self.split_assets) {
             options.assets = Some(asset_links(out, folder)?);
         }
         let request = ReviewRequest {
@@ -132,30 +140,47 @@ impl RenderViewerArguments {
             runs: self.runs.as_deref(),
             suite: suite.as_ref(),
             previous: self.previous_workspace.as_deref(),
-            feedback: &feedback,
+            feedback: Some((self.feedback.as_deref().unwrap_or(&usual), self.feedback.is_some())),
+            feedback_shape: self.feedback_format.map(|format| match format {
+                FeedbackFormat::V2 => FeedbackShape::Entries,
+                FeedbackFormat::SkillCreator => FeedbackShape::Reviews,
+            }),
             report_bytes: Limits::mebibytes(self.max_report_mib),
             limits: Limits::default(),
             assets: self.split_assets.as_deref(),
             options: &options,
         };
-        let page = review_page(&request).map_err(|error| fail(&error.to_string()))?;
-        write_page(&page, out, self.quiet)
+        let reviewed = review_page(&request).map_err(|error| fail(&error.to_string()))?;
+        if !self.quiet {
+            let shown = shown_path(request.feedback.map_or(&usual, |(path, _)| path));
+            warn_of_feedback(&shown, &reviewed.notes);
+        }
+        if let Some(out) = &self.out {
+            write_page(&reviewed.page, out, self.quiet)?;
+        }
+        if self.serve { self.serve(request, reviewed, &usual) } else { Ok(ExitCode::SUCCESS) }
     }
 
-    fn read_feedback(&self) -> Result<Vec<Value>, ExitCode> {
-        let folder = self.workspace.as_deref().or(self.benchmark.parent()).unwrap_or(Path::new("."));
-        let usual = folder.join("feedback.json");
-        let (path, is_named) = match &self.feedback {
-            Some(path) => (path, true),
-            None => (&usual, false),
+    /// Serves the page until Ctrl-C. Feedback goes to the file of the workspace.
+    fn serve(&self, request: ReviewRequest<'_>, reviewed: Reviewed, place: &Path) -> Result<ExitCode, ExitCode> {
+        let failed = |problem: String| fail(&problem);
+        let store = match reviewed.shape {
+            FeedbackShape::Entries => FeedbackFile::open(place),
+            FeedbackShape::Reviews => FeedbackFile::open_reviews(place, reviewed.run_ids),
         };
-        if !is_named && !path.is_file() {
-            return Ok(Vec::new());
+        let store = store.map_err(|error| failed(error.to_string()))?;
+        let cannot = |error: std::io::Error| failed(format!("cannot serve the page: {error}"));
+        let token = new_token().map_err(cannot)?;
+        let options = ReviewOptions { token: Some(token.clone()), assets: None, ..request.options.clone() };
+        let again = ReviewRequest { options: &options, assets: None, ..request };
+        // every visit reads the report and the feedback afresh
+        let page = || review_page(&again).map(|made| made.page.html).map_err(|error| error.to_string());
+        let bound = bind(self.port).map_err(cannot)?;
+        if bound.is_elsewhere && !self.quiet {
+            warn_line(&format!("WARN port_taken: another program has port {}; a free one is used", self.port));
         }
-        let refuse = |problem: String| fail(&format!("{}: {problem}", path.display()));
-        let bytes = read_named(path, FEEDBACK_BYTES).map_err(|problem| refuse(problem.to_string()))?;
-        let file: Value = serde_json::from_slice(&bytes).map_err(|error| refuse(error.to_string()))?;
-        Ok(file.get("entries").and_then(Value::as_array).cloned().unwrap_or_default())
+        let site = Site { page: &page, feedback: &store, token: &token, policy: &reviewed.page.policy };
+        Ok(serve::run(&bound.listener, &site))
     }
 }
 

@@ -243,8 +243,21 @@ mod tests {
     use super::*;
 
     /// Options of `benchmark` that say where something is or how it looks. No report records them.
-    const NEVER_RECORDED: [&str; 9] =
-        ["runs", "out", "generated-at", "color", "quiet", "format", "frames", "all-cases", "ascii"];
+    const NEVER_RECORDED: [&str; 13] = [
+        "runs",
+        "out",
+        "generated-at",
+        "color",
+        "quiet",
+        "format",
+        "frames",
+        "all-cases",
+        "ascii",
+        "review",
+        "max-page-mib",
+        "max-output-kib",
+        "no-artifacts",
+    ];
 
     #[test]
     fn every_option_of_benchmark_is_taken_from_the_report_or_given_again() {

@@ -4,10 +4,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::output::{fail, warn_line};
+use crate::feedback::FeedbackNote;
 use crate::judge::Verdicts;
 use crate::pipeline::{Evaluated, WarningLog};
 use crate::report::numbers::counted;
 use crate::runs::LayoutError;
+use crate::runs::claims::ClaimNote;
 
 /// Prints the oddities of a tree.
 pub fn print_warnings(warnings: &WarningLog) {
@@ -58,6 +60,13 @@ pub fn fail_layout(warnings: &WarningLog) -> ExitCode {
     code
 }
 
+/// What is said of something odd in a result file.
+pub fn note_line(note: &ClaimNote, shown: &str) -> String {
+    let places = if note.count > 1 { format!(" ({} places)", note.count) } else { String::new() };
+    let detail = if note.detail.is_empty() { String::new() } else { format!(": {}", note.detail) };
+    format!("WARN {}: {shown}{}{detail}{places}", note.code.code(), note.pointer)
+}
+
 /// Prints why a tree is refused.
 pub fn fail_each(errors: Vec<LayoutError>) -> ExitCode {
     let mut code = ExitCode::FAILURE;
@@ -77,3 +86,16 @@ pub fn warn_if_nothing_graded(evaluated: &Evaluated, runs: &Path) {
         ));
     }
 }
+
+/// Says what was odd in a file of feedback.
+pub fn warn_of_feedback(shown: &str, notes: &[FeedbackNote]) {
+    for note in notes.iter().take(NOTES_SHOWN) {
+        warn_line(&format!("WARN {}: {shown}: {note}", note.code()));
+    }
+    if notes.len() > NOTES_SHOWN {
+        warn_line(&format!("WARN: … and {} more", notes.len() - NOTES_SHOWN));
+    }
+}
+
+/// Notes on a file that are shown one by one.
+const NOTES_SHOWN: usize = 20;

@@ -215,7 +215,8 @@ impl RunColumns {
         self.skill_loaded.push(run.skill_loaded);
         let incomplete = |facts: &StoredFacts| facts.flags.contains(&RunFlag::IncompleteVerdicts);
         self.incomplete_verdicts.push(run.stored.as_deref().is_some_and(incomplete));
-        self.stored_verdicts.push(run.stored.as_ref().map(|_| narrow(run.objective.len())));
+        let others_gave = run.stored.as_ref().filter(|facts| !facts.is_exported);
+        self.stored_verdicts.push(others_gave.map(|_| narrow(run.objective.len())));
         self.vetoed.push(tally.is_vetoed());
         self.critical_failures.push(tally.critical_failures.clone());
         self.objective.push(rate(tally.objective));

@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use skill_lift_contract::ContentDigest;
 use skill_lift_text::python;
 
+use super::rows::{RowsProblem, split_rows};
 use super::spend::JudgeSpend;
 use super::verdict::{self, Verdict, VerdictProblem};
-use crate::json::{self, JsonError, Node, parse_lines};
+use crate::json::{JsonError, Node};
 
 /// Why a file of verdicts is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -87,6 +88,16 @@ pub enum JudgeResultsError {
         /// What is wrong with it.
         problem: VerdictProblem,
     },
+}
+
+impl From<RowsProblem> for JudgeResultsError {
+    fn from(problem: RowsProblem) -> Self {
+        match problem {
+            RowsProblem::Json { line, error } => Self::Json { line, error },
+            RowsProblem::NotObjects => Self::NotObjects,
+            RowsProblem::NoList => Self::NoResults,
+        }
+    }
 }
 
 /// A verdict as it stands in the file.
@@ -192,7 +203,7 @@ impl StoredVerdict {
 }
 
 fn read_rows(text: &str) -> Result<(HashMap<String, StoredVerdict>, JudgeSpend), JudgeResultsError> {
-    let rows = split_rows(text)?;
+    let rows = split_rows(text, &["judge_task_id", "id"], &["results"])?;
     let mut by_id: HashMap<String, StoredVerdict> = HashMap::with_capacity(rows.len());
     let mut spend = JudgeSpend::default();
     for (index, node) in rows.iter().enumerate() {
@@ -214,55 +225,6 @@ fn read_rows(text: &str) -> Result<(HashMap<String, StoredVerdict>, JudgeSpend),
         spend.add(node);
     }
     Ok((by_id, spend))
-}
-
-/// The rows of a text, whatever form it has.
-fn split_rows(text: &str) -> Result<Vec<Node<'_>>, JudgeResultsError> {
-    let body = python::strip(text.strip_prefix('\u{feff}').unwrap_or(text));
-    if body.is_empty() {
-        return Ok(Vec::new());
-    }
-    let rows = if body.starts_with('[') {
-        items(whole(text)?)?
-    } else {
-        let lines: Result<Vec<_>, _> = parse_lines(text, json::Limits::SIDECAR)
-            .map(|(line, node)| node.map_err(|error| JudgeResultsError::Json { line, error }))
-            .collect();
-        match lines {
-            Ok(rows) => rows,
-            // one object over several lines is fine; a broken line is named where it stands
-            Err(error) => match whole(text) {
-                Ok(node) => vec![node],
-                Err(_) if first_line_is_json(text) => return Err(error),
-                Err(of_whole) => return Err(of_whole),
-            },
-        }
-    };
-    match rows.as_slice() {
-        [one] if one.members().is_some() && one.get("judge_task_id").is_none() && one.get("id").is_none() => {
-            items(one.get("results").ok_or(JudgeResultsError::NoResults)?.clone())
-        }
-        _ if rows.iter().all(|row| row.members().is_some()) => Ok(rows),
-        _ => Err(JudgeResultsError::NotObjects),
-    }
-}
-
-fn first_line_is_json(text: &str) -> bool {
-    parse_lines(text, json::Limits::SIDECAR).next().is_some_and(|(_, node)| node.is_ok())
-}
-
-fn items(list: Node<'_>) -> Result<Vec<Node<'_>>, JudgeResultsError> {
-    let json::Value::Array(items) = list.value else {
-        return Err(JudgeResultsError::NotObjects);
-    };
-    if items.iter().all(|item| item.members().is_some()) { Ok(items) } else { Err(JudgeResultsError::NotObjects) }
-}
-
-fn whole(text: &str) -> Result<Node<'_>, JudgeResultsError> {
-    json::parse(text, json::Limits::SIDECAR).map_err(|error| {
-        let before = text.as_bytes().get(..error.span.start).unwrap_or_default();
-        JudgeResultsError::Json { line: before.iter().filter(|byte| **byte == b'\n').count() + 1, error }
-    })
 }
 
 fn row_id<'n>(node: &'n Node<'_>, row: usize) -> Result<&'n str, JudgeResultsError> {

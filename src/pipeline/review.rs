@@ -5,13 +5,13 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
 use skill_lift_contract::ContentDigest;
 use skill_lift_contract::write::AtomicFile;
 
 use super::Input;
 use crate::analyze::diff::{Diff, DiffOptions, Side, diff};
 use crate::analyze::{Analysis, analyze_saved};
+use crate::feedback::{Entry, Feedback, FeedbackError, FeedbackNote, RunIds};
 use crate::judge::task::prompt_of;
 use crate::report::formats::Again;
 use crate::report::review::{
@@ -27,6 +27,8 @@ use crate::suite::{Case, Dialect, Suite};
 const BENCHMARK: &str = "benchmark.json";
 /// The folder of its runs.
 const RUNS: &str = "runs";
+/// Largest file of feedback.
+const FEEDBACK_BYTES: u64 = 16 << 20;
 /// Largest file of a run that is copied.
 const ASSET_BYTES: u64 = 64 << 20;
 
@@ -47,7 +49,15 @@ pub enum ReviewError {
         /// The file as the user typed it.
         place: String,
         /// What is wrong.
-        problem: ClaimsError,
+        problem: Box<ClaimsError>,
+    },
+    /// Earlier feedback cannot be read.
+    #[error("{place}: {problem}")]
+    Feedback {
+        /// The file as the user typed it.
+        place: String,
+        /// What is wrong.
+        problem: Box<FeedbackError>,
     },
     /// The folder of the runs cannot be opened.
     #[error("--runs {place}: {problem}")]
@@ -84,8 +94,10 @@ pub struct ReviewRequest<'a> {
     pub suite: Option<&'a Suite>,
     /// The folder of the other iteration.
     pub previous: Option<&'a Path>,
-    /// Entries of `feedback.json`.
-    pub feedback: &'a [Value],
+    /// A file of feedback, and whether it must be there.
+    pub feedback: Option<(&'a Path, bool)>,
+    /// What the page writes feedback as; as the tool does whose runs they are, if that is not said.
+    pub feedback_shape: Option<FeedbackShape>,
     /// Bytes of a report at most.
     pub report_bytes: u64,
     /// How much of the runs is read.
@@ -94,6 +106,38 @@ pub struct ReviewRequest<'a> {
     pub assets: Option<&'a Path>,
     /// How the page is made.
     pub options: &'a ReviewOptions,
+}
+
+/// What `feedback.json` looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FeedbackShape {
+    /// Schema version 2.
+    Entries,
+    /// That of the skill creator.
+    Reviews,
+}
+
+impl FeedbackShape {
+    /// The shape that the tool writes whose runs are in a report.
+    fn of(saved: &SavedBenchmark) -> Self {
+        match saved.dialect.as_deref() {
+            Some(dialect) if dialect == Dialect::SkillCreator.name() => Self::Reviews,
+            _ => Self::Entries,
+        }
+    }
+}
+
+/// A page that was made, and what its feedback is.
+#[derive(Debug)]
+pub struct Reviewed {
+    /// The page.
+    pub page: Page,
+    /// What was odd in the earlier feedback.
+    pub notes: Vec<FeedbackNote>,
+    /// What the page writes feedback as.
+    pub shape: FeedbackShape,
+    /// What the skill creator calls the runs.
+    pub run_ids: RunIds,
 }
 
 /// A report, analysed.
@@ -110,13 +154,16 @@ struct ReadReport {
 /// # Errors
 /// When the report, the folder of the runs or the other iteration cannot be read, and when the page cannot be kept under
 /// its limit.
-pub fn review_page(request: &ReviewRequest<'_>) -> Result<Page, ReviewError> {
+pub fn review_page(request: &ReviewRequest<'_>) -> Result<Reviewed, ReviewError> {
     let report = read(request.report, request, request.previous.is_some())?;
     let place = request.runs.map(|named| RunsPlace::of(named, &report.saved, request.limits));
     let runs = place.as_ref().map(RunsPlace::open).transpose()?;
     let suite = request.suite.or(place.as_ref().and_then(|place| place.implied.as_ref()));
     let texts = suite.map(texts_of).unwrap_or_default();
 
+    let run_ids = RunIds::of_report(&report.saved);
+    let (feedback, notes) = read_feedback(request, &run_ids)?;
+    let shape = request.feedback_shape.unwrap_or_else(|| FeedbackShape::of(&report.saved));
     let previous = request.previous.map(|folder| Previous::read(folder, request)).transpose()?;
     let sides = previous.as_ref().and_then(|previous| previous.report.side.as_ref()).zip(report.side.as_ref());
     let thresholds = report.analysis.inference.thresholds.clone();
@@ -139,14 +186,32 @@ pub fn review_page(request: &ReviewRequest<'_>) -> Result<Page, ReviewError> {
             runs: previous.runs.as_ref(),
             diff: difference.as_ref(),
         }),
-        feedback: request.feedback,
+        feedback: &feedback,
+        run_ids: (shape == FeedbackShape::Reviews).then_some(&run_ids),
         options: request.options,
     };
     let page = render(&source)?;
     if let (Some(folder), Some(runs)) = (request.assets, &runs) {
         copy_assets(&report.saved, runs, folder)?;
     }
-    Ok(page)
+    Ok(Reviewed { page, notes, shape, run_ids })
+}
+
+/// Earlier feedback; nothing when no file has to be there and none is.
+fn read_feedback(
+    request: &ReviewRequest<'_>,
+    run_ids: &RunIds,
+) -> Result<(Vec<Entry>, Vec<FeedbackNote>), ReviewError> {
+    let Some((path, is_needed)) = request.feedback else { return Ok((Vec::new(), Vec::new())) };
+    let place = || shown_path(path);
+    let bytes = match read_named(path, FEEDBACK_BYTES) {
+        Err(NamedFileProblem::Missing) if !is_needed => return Ok((Vec::new(), Vec::new())),
+        read => read.map_err(|problem| ReviewError::Unopened { place: place(), problem })?,
+    };
+    let read = Feedback::read_for(&bytes, run_ids);
+    let (feedback, notes) =
+        read.map_err(|problem| ReviewError::Feedback { place: place(), problem: Box::new(problem) })?;
+    Ok((feedback.entries, notes))
 }
 
 /// Copies the files of the runs of a report. A file that cannot be read is left out: the page names it all the same.
@@ -176,7 +241,7 @@ fn read(path: &Path, request: &ReviewRequest<'_>, is_compared: bool) -> Result<R
     let bytes = read_named(path, request.report_bytes)
         .map_err(|problem| ReviewError::Unopened { place: place.clone(), problem })?;
     let options = ReadOptions { bytes: request.report_bytes, ..ReadOptions::default() };
-    let refuse = |problem| ReviewError::Report { place: place.clone(), problem };
+    let refuse = |problem| ReviewError::Report { place: place.clone(), problem: Box::new(problem) };
     let saved = read_saved(&bytes, &options).map_err(refuse)?;
     let side = match is_compared {
         true => Some(Side::of_file(place.clone(), claims::read(&bytes, &options).map_err(refuse)?)),

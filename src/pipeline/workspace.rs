@@ -12,7 +12,7 @@ use crate::grade::stored::{RegradeEvidence, StoredSubject, grade_stored};
 use crate::grade::{GradeOptions, GradedRun, GradedWith};
 use crate::report::{RowDetail, RowWriter, row};
 use crate::runs::sidecar::Metadata;
-use crate::runs::workspace::{EvalDirectory, StoredRun, Unit, Workspace, answer};
+use crate::runs::workspace::{EvalDirectory, OWN_KEY, StoredRun, Unit, Workspace, answer};
 use crate::runs::{LayoutError, Role, RunWarning, WarningCode};
 use crate::suite::{Case, Suite, assertions_of};
 
@@ -42,6 +42,8 @@ pub fn cases_of_tree(workspace: &Workspace) -> Vec<Case> {
             case.name = metadata.name.clone().or(case.name);
             case.prompt = metadata.prompt.clone();
             case.should_trigger = metadata.should_trigger;
+            let own = metadata.document.get(OWN_KEY);
+            case.family = own.and_then(|own| own.get("family")?.as_str()).map(str::to_owned);
             case.assertions = assertions_of(&metadata.document);
         }
         case

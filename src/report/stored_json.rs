@@ -96,6 +96,8 @@ pub(super) struct StoredRow<'a> {
     duration_ms: Measurement,
     #[serde(skip_serializing_if = "Option::is_none")]
     skill_loaded: Option<bool>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    exported: bool,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     notes: &'a [String],
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -123,6 +125,7 @@ impl<'a> StoredRow<'a> {
             total_tokens: (&facts.timing.total_tokens).into(),
             duration_ms: (&facts.timing.duration_ms).into(),
             skill_loaded: facts.skill_loaded,
+            exported: facts.is_exported,
             notes: &facts.notes,
             regraded: facts.regraded.iter().map(Into::into).collect(),
         }

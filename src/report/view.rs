@@ -259,6 +259,7 @@ fn eyes_line(inference: &Inference) -> Option<String> {
     let parts: Vec<String> = [
         (ReviewReason::Critical, "with a critical failure"),
         (ReviewReason::Worse, "worse"),
+        (ReviewReason::Contaminated, "whose baseline had the skill"),
         (ReviewReason::Blocked, "with blocked pairs"),
         (ReviewReason::Judge, "waiting for a judge"),
     ]
@@ -334,7 +335,7 @@ fn models(inference: &Inference) -> Vec<ModelRow> {
 
 fn mark(reason: ReviewReason) -> Mark {
     match reason {
-        ReviewReason::Critical => Mark::Critical,
+        ReviewReason::Critical | ReviewReason::Contaminated => Mark::Critical,
         ReviewReason::Worse => Mark::Worse,
         ReviewReason::Blocked | ReviewReason::Judge => Mark::Open,
     }

@@ -1,5 +1,7 @@
 //! What the name of an arm says: its role, and the model and the label that tools write into the same name.
 
+use skill_lift_contract::run_key::model_of_directory;
+
 /// Names of the arm that has the skill.
 const TREATMENTS: [&str; 6] = ["with_skill", "with-skill", "new_skill", "skill", "treatment", "candidate"];
 
@@ -62,7 +64,7 @@ impl Configuration {
         let (model, name) = split_model(rest);
         Self {
             written: written.to_owned(),
-            model: model.map(str::to_owned),
+            model: model.map(|model| model_of_directory(model, None).into_owned()),
             label: label.map(str::to_owned),
             role: role(name).unwrap_or(Role::Other),
             name: name.to_owned(),
@@ -185,6 +187,7 @@ mod tests {
         assert_eq!(parts("gpt_5_no_skill"), (Role::Control, without.clone(), model("gpt_5"), None));
         assert_eq!(parts("opus_old_skill"), (Role::OldSkill, "old_skill".to_owned(), model("opus"), None));
         assert_eq!(parts("haiku_baseline (v2)"), (Role::Control, without, model("haiku"), Some("v2".to_owned())));
+        assert_eq!(parts("a%2Fb_with_skill"), (Role::Treatment, with.clone(), model("a/b"), None));
         assert_eq!(parts("opus_new_skill"), (Role::Treatment, with, model("opus"), None));
     }
 

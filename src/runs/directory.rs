@@ -185,6 +185,28 @@ impl RunDirectory {
     }
 
     fn read_new(&mut self, path: &str, limit: u64) -> Contents {
+        let (file, length) = self.open_file(path, limit)?;
+        let unreadable =
+            |error: io::Error| FileProblem::Unreadable { path: path.to_owned(), message: plain_message(&error) };
+        // what is appended while the file is read does not belong to it yet; some file systems state no length
+        let most = if length == 0 { limit + 1 } else { length };
+        let mut bytes = Vec::with_capacity(length as usize);
+        file.take(most).read_to_end(&mut bytes).map_err(unreadable)?;
+        if bytes.len() as u64 > limit {
+            return Err(FileProblem::TooLarge { path: path.to_owned(), size: bytes.len() as u64, limit });
+        }
+        if self.keeps_digests {
+            let name = if self.relative.is_empty() { path.to_owned() } else { format!("{}/{path}", self.relative) };
+            self.digests.push((name, ContentDigest::of(&bytes)));
+        }
+        Ok(Rc::new(bytes))
+    }
+
+    /// A regular file below the directory for reading in a stream, and the bytes that it has.
+    ///
+    /// # Errors
+    /// As [`RunDirectory::read`].
+    pub fn open_file(&mut self, path: &str, limit: u64) -> Result<(File, u64), FileProblem> {
         let unreadable =
             |error: io::Error| FileProblem::Unreadable { path: path.to_owned(), message: plain_message(&error) };
         // a final link is resolved before; a pipe must not block the reading
@@ -210,18 +232,7 @@ impl RunDirectory {
         if metadata.len() > limit {
             return Err(FileProblem::TooLarge { path: path.to_owned(), size: metadata.len(), limit });
         }
-        // what is appended while the file is read does not belong to it yet; some file systems state no length
-        let most = if metadata.len() == 0 { limit + 1 } else { metadata.len() };
-        let mut bytes = Vec::with_capacity(metadata.len() as usize);
-        file.take(most).read_to_end(&mut bytes).map_err(unreadable)?;
-        if bytes.len() as u64 > limit {
-            return Err(FileProblem::TooLarge { path: path.to_owned(), size: bytes.len() as u64, limit });
-        }
-        if self.keeps_digests {
-            let name = if self.relative.is_empty() { path.to_owned() } else { format!("{}/{path}", self.relative) };
-            self.digests.push((name, ContentDigest::of(&bytes)));
-        }
-        Ok(Rc::new(bytes))
+        Ok((file, metadata.len()))
     }
 
     /// The events of the run; read and typed at the first call, whatever the limits of later ones.

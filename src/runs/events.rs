@@ -6,6 +6,7 @@
 mod raw;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use skill_lift_text::python;
@@ -297,10 +298,36 @@ impl EventLog {
         self.commands().filter(|event| event.is_completed())
     }
 
+    /// The commands that failed: that did not end, or ended with another code than 0.
+    pub fn failed_commands(&self) -> FailedCommands {
+        let mut waiting: HashMap<&str, usize> = HashMap::new();
+        let mut found = FailedCommands::default();
+        for event in self.commands() {
+            let command = event.shown_command();
+            let failed = event.status == EventStatus::Failed || event.exit_code.is_some_and(|code| code != 0);
+            if failed {
+                found.failed += 1;
+                *waiting.entry(command).or_default() += 1;
+            } else if event.is_completed() {
+                found.recovered += waiting.remove(command).unwrap_or_default();
+            }
+        }
+        found
+    }
+
     /// Whether the events were made from a stream of codex.
     pub fn is_from_codex(&self) -> bool {
         self.source == "codex"
     }
+}
+
+/// Commands that failed. One that failed and was never run again is no success, whatever came after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FailedCommands {
+    /// How often a command failed.
+    pub failed: usize,
+    /// How many of these failures the same command made good later.
+    pub recovered: usize,
 }
 
 /// Why there are no events.
@@ -384,6 +411,11 @@ pub(super) fn times(bytes: &[u8]) -> Vec<EventTime> {
             }
         })
         .collect()
+}
+
+/// Whether a file may say when its events were.
+pub(super) fn may_have_times(bytes: &[u8]) -> bool {
+    [&b"\"timestamp\""[..], b"\"duration_ms\""].iter().any(|key| memchr::memmem::find(bytes, key).is_some())
 }
 
 /// When an event was.
@@ -483,6 +515,23 @@ mod tests {
         assert_eq!(events(r#"[{},{"type":"event"}]"#).unwrap().events, []);
         let not_utf8 = read(Ok(Rc::new(vec![b'"', 0xff, b'"']))).unwrap_err();
         assert_eq!(not_utf8.to_string(), "invalid JSON in events.json: not valid UTF-8");
+    }
+
+    #[test]
+    fn a_failed_command_is_made_good_by_itself_alone() {
+        let failures = |text: &str| {
+            let FailedCommands { failed, recovered } = events(text).unwrap().failed_commands();
+            (failed, recovered)
+        };
+        let failed = r#"{"type":"command","status":"completed","input_summary":"make","exit_code":1}"#;
+        let done = r#"{"type":"command","status":"completed","input_summary":"make","exit_code":0}"#;
+        let other = r#"{"type":"command","status":"completed","input_summary":"ls","exit_code":0}"#;
+        assert_eq!(failures(&format!("[{failed}]")), (1, 0));
+        assert_eq!(failures(&format!("[{failed},{other}]")), (1, 0));
+        assert_eq!(failures(&format!("[{failed},{done}]")), (1, 1));
+        assert_eq!(failures(&format!("[{failed},{failed},{done},{failed}]")), (3, 2));
+        assert_eq!(failures(&format!("[{done}]")), (0, 0));
+        assert_eq!(failures(r#"[{"type":"command","status":"failed","command":"make"}]"#), (1, 0));
     }
 
     #[test]

@@ -4,8 +4,10 @@
 //! that is there, in report order; and [`RunDirectory`], which opens each file of a run at most once, hashes what it
 //! reads and never follows a link out of the run. Knows nothing of assertions; holds one run's bytes at a time.
 
+mod answer_files;
 mod artifact_set;
 pub mod billing;
+pub(crate) mod calendar;
 pub mod claims;
 pub mod configuration;
 pub mod directory;
@@ -30,6 +32,7 @@ pub mod telemetry;
 pub mod warning;
 pub mod workspace;
 
+pub use answer_files::{AnswerFiles, OUTPUTS, open_run};
 pub use configuration::{Configuration, Role, control_among};
 pub use directory::{FileProblem, RunDirectory};
 pub use ending::{Ending, ServedModel, StopClass};

@@ -110,8 +110,9 @@ impl SavedRuns {
         };
         let events = directory.events(self.limits.sidecar_bytes);
         let times = match directory.read(events::FILE_NAME, self.limits.sidecar_bytes) {
-            Ok(bytes) => events::times(&bytes),
-            Err(_) => Vec::new(),
+            // most files state no times, and are not read a second time
+            Ok(bytes) if events::may_have_times(&bytes) => events::times(&bytes),
+            Ok(_) | Err(_) => Vec::new(),
         };
         let (files, more_files) = files(&mut directory, self.limits.directory_entries);
         Some(RunContents { answers, events, times, files, more_files, directory })

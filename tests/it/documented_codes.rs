@@ -5,7 +5,7 @@ use std::fs;
 use crate::support::repository;
 
 /// The files whose enums give the codes their spelling.
-const SOURCES: [&str; 14] = [
+const SOURCES: [&str; 15] = [
     "src/analyze/completeness.rs",
     "src/analyze/gate/mod.rs",
     "src/analyze/telemetry/compare.rs",
@@ -20,6 +20,7 @@ const SOURCES: [&str; 14] = [
     "src/analyze/sanity.rs",
     "src/runs/claims/note.rs",
     "src/runs/claims/checking.rs",
+    "src/feedback/note.rs",
 ];
 
 /// Names of metrics stand beside the reasons; they are no codes.

@@ -2,6 +2,8 @@
 //! `tests/browser`.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Command, Stdio};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -114,8 +116,8 @@ fn the_policy_names_the_scripts_and_the_style_of_the_file() {
     let styles = page.elements("<style>", "</style>");
     assert_eq!((scripts.len(), styles.len()), (2, 1));
     let expected = format!(
-        "default-src 'none'; script-src {} {}; style-src {}; img-src data:; connect-src 'none'; form-action 'none'; \
-         base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+        "default-src 'none'; script-src {} {}; style-src {}; img-src data:; form-action 'none'; base-uri 'none'; \
+         require-trusted-types-for 'script'; trusted-types 'none'; connect-src 'none'",
         hash(scripts[0]),
         hash(scripts[1]),
         hash(styles[0])
@@ -303,4 +305,129 @@ fn the_demo_says_the_same_as_the_terminal() {
     for figure in ["+28.2 pp", "+5.2 to +43.6 pp", "p = 0.003", "10 better, 2 the same, 1 worse.", "Strong evidence"] {
         assert!(html.contains(figure) && terminal.contains(figure), "{figure}");
     }
+}
+
+/// Sends a request and reads the whole answer.
+fn ask(address: &str, request: &str) -> String {
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn a_served_page_takes_feedback_and_shows_it_again() {
+    let workspace = two_cases("yes");
+    workspace.on_runs("benchmark", &["--out", "benchmark.json", "--quiet"]);
+    let arguments = ["render-viewer", "--benchmark", "benchmark.json", "--runs", "runs", "--serve", "--port", "0"];
+    let mut server = Command::new(env!("CARGO_BIN_EXE_skill-lift"))
+        .args(arguments)
+        .current_dir(workspace.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let address = line.split_once("http://").unwrap().1.split(' ').next().unwrap().to_owned();
+    assert_eq!(line, format!("serving review on http://{address} (feedback -> feedback.json); Ctrl-C to stop\n"));
+    let get = format!("GET / HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    let served = ask(&address, &get);
+    assert!(served.starts_with("HTTP/1.1 200 ") && served.contains("connect-src 'self'"), "{}", &served[..400]);
+    let token = Page(served).island("sl-index")["served"]["token"].as_str().unwrap().to_owned();
+    let entry =
+        json!({"case_id": "first", "variant": "with_skill", "run_number": 1, "verdict": "fail", "note": "é \"x\""});
+    let post = |token: &str, origin: &str| {
+        let body = entry.to_string();
+        let head = format!(
+            "POST /feedback HTTP/1.1\r\nHost: {address}\r\nOrigin: http://{origin}\r\nContent-Type: application/json\r\n\
+             x-skill-lift-token: {token}\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        ask(&address, &head).split(' ').nth(1).unwrap().to_owned()
+    };
+    assert_eq!(post(&token, "example.org"), "403");
+    assert_eq!(post("guess", &address), "403");
+    assert!(!workspace.path().join("feedback.json").exists());
+    assert_eq!(post(&token, &address), "204");
+    let stored: Value =
+        serde_json::from_str(&fs::read_to_string(workspace.path().join("feedback.json")).unwrap()).unwrap();
+    assert_eq!(stored, json!({"schema_version": 2, "entries": [entry]}));
+    // read afresh at the next visit
+    assert_eq!(Page(ask(&address, &get)).island("sl-index")["feedback"], json!([entry]));
+    // how it ends at Ctrl-C is tested with the server
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
+
+#[test]
+fn feedback_of_the_skill_creator_keeps_its_form() {
+    let root = repository("tests/conformance/workspaces/skill-forge/csv-insights/iteration-2");
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("benchmark.json");
+    let arguments = ["benchmark", root.to_str().unwrap(), "--quiet", "--out", report.to_str().unwrap()];
+    assert_eq!(run_in(folder.path(), &arguments, &[]).code, 0);
+    let page = |more: &[&str]| {
+        let usual = ["render-viewer", "--benchmark", "benchmark.json", "--runs", root.to_str().unwrap()];
+        let said = run_in(folder.path(), &[&usual[..], &["--out", "review.html", "--quiet"], more].concat(), &[]);
+        assert_eq!(said.code, 0, "{}", said.stderr);
+        Page(fs::read_to_string(folder.path().join("review.html")).unwrap()).island("sl-index")
+    };
+    let index = page(&["--feedback-format", "skill-creator"]);
+    let run = &index["cases"][0]["runs"][0];
+    let id = run[7].as_str().unwrap();
+    assert_eq!((&index["feedback_format"], id.contains('/')), (&json!("skill-creator"), false));
+    let reviews = json!({"reviews": [{"run_id": id, "feedback": "too long", "timestamp": "2025-01-01T00:00:00Z"}],
+        "status": "in_progress"});
+    fs::write(folder.path().join("feedback.json"), reviews.to_string()).unwrap();
+    let index = page(&[]);
+    let entry = &index["feedback"][0];
+    assert_eq!((&entry["case_id"], &entry["note"]), (&index["cases"][0]["id"], &json!("too long")));
+    assert_eq!(index["feedback_format"], "v2");
+}
+
+#[test]
+fn files_of_runs_can_stand_beside_the_page() {
+    let workspace = two_cases("yes");
+    workspace.write("runs/first/with_skill/run-1/outputs/page.html", "<script>alert(1)</script>");
+    let page = review(&workspace, &["--split-assets", "pages/the files"]);
+    let (case, _) = page.case("first");
+    let link = |path: &str| {
+        let files = case["runs"][0]["files"].as_array().unwrap();
+        files.iter().find(|file| file["path"] == path).unwrap()["href"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(link("output.md"), "the%20files/first/with_skill/run-1/output.md");
+    assert_eq!(link("outputs/page.html"), "the%20files/first/with_skill/run-1/outputs/page.html.txt");
+    let beside = workspace.path().join("pages/the files/first/with_skill/run-1");
+    assert_eq!(fs::read_to_string(beside.join("output.md")).unwrap(), "yes");
+    assert_eq!(fs::read_to_string(beside.join("outputs/page.html.txt")).unwrap(), "<script>alert(1)</script>");
+    assert!(!beside.join("outputs/page.html").exists());
+}
+
+#[test]
+fn a_command_that_failed_and_was_not_run_again_is_shown_as_failed() {
+    let workspace = two_cases("yes");
+    let command =
+        |code: u32| json!({"type": "command", "status": "completed", "input_summary": "make", "exit_code": code});
+    let events = |commands: &[Value]| json!({"schema_version": 2, "events": commands}).to_string();
+    workspace.write("runs/first/with_skill/run-1/events.json", events(&[command(1)]));
+    workspace.write("runs/first/with_skill/run-2/events.json", events(&[command(1), command(0)]));
+    workspace.write("runs/second/with_skill/run-1/events.json", events(&[command(0)]));
+    let page = review(&workspace, &[]);
+    let failures = |case: &str, run: usize| -> Vec<Value> {
+        let index = page.island("sl-index");
+        let listed = index["cases"].as_array().unwrap().iter().find(|listed| listed["id"] == case).unwrap().clone();
+        let chunk = page.island(&format!("sl-c{}", listed["chunk"]));
+        let runs = chunk["cases"][case]["runs"].as_array().unwrap();
+        let run = runs.iter().find(|shown| shown["arm"] == 0 && shown["rep"] == run).unwrap();
+        let named = |name: &str| {
+            let rows = run["telemetry"].as_array().unwrap();
+            let word = |at: &Value| chunk["words"][at.as_u64().unwrap() as usize - 1] == name;
+            rows.iter().find(|row| word(&row[0])).map_or(Value::Null, |row| row[2].clone())
+        };
+        vec![named("Failed commands"), named("Made good later"), run["trace"][0]["ok"].clone()]
+    };
+    assert_eq!(failures("first", 1), [json!(1.0), json!(0.0), json!(false)]);
+    assert_eq!(failures("first", 2), [json!(1.0), json!(1.0), json!(false)]);
+    assert_eq!(failures("second", 1), [json!(null), json!(null), json!(true)]);
 }

@@ -1,4 +1,6 @@
-//! Writing files so that a reader never sees half of one.
+//! Writing files and folders so that a reader never sees half of one.
+
+mod folder;
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, Write};
@@ -8,6 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+
+pub use folder::AtomicFolder;
 
 /// A file that takes its name only when it is complete.
 ///
@@ -74,7 +78,7 @@ pub fn writer_of(temporary: &str, target: &str) -> Option<u32> {
 
 static COUNTER: AtomicU32 = AtomicU32::new(0);
 
-/// Temporary files that have not got their names yet.
+/// Temporary files and folders that have not got their names yet.
 struct Unfinished {
     paths: Vec<PathBuf>,
     /// Whether the process is about to end: then no file is begun and none gets its name.
@@ -104,7 +108,9 @@ pub fn discard_unfinished() {
     let mut unfinished = unfinished();
     unfinished.is_ending = true;
     for path in unfinished.paths.drain(..) {
-        let _ = fs::remove_file(path);
+        if fs::remove_file(&path).is_err() {
+            let _ = fs::remove_dir_all(path);
+        }
     }
 }
 

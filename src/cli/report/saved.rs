@@ -11,6 +11,7 @@ use super::{Format, ReportArguments};
 use crate::analyze::analyze_saved;
 use crate::analyze::test_cases::{GateVariants, is_anything_graded, test_cases};
 use crate::cli::output::{emit, fail, leads_to_stream, usage, warn_line};
+use crate::cli::warnings::note_line;
 use crate::report::formats::{
     Again, Document, LEAST_KIB, USUAL_KIB, annotations, github_summary, markdown, write_ctrf, write_junit,
 };
@@ -203,9 +204,7 @@ impl Appended {
 /// What is odd about a report.
 fn warn(again: Again<'_>, shown: &str) {
     for note in &again.saved.notes {
-        let places = if note.count > 1 { format!(" ({} places)", note.count) } else { String::new() };
-        let detail = if note.detail.is_empty() { String::new() } else { format!(": {}", note.detail) };
-        warn_line(&format!("WARN {}: {shown}{}{detail}{places}", note.code.code(), note.pointer));
+        warn_line(&note_line(note, shown));
     }
     if let Some((stated, found)) = differing_verdict(again.saved, again) {
         warn_line(&format!(

@@ -82,7 +82,7 @@ pub(super) fn missing(what: &str, path: &str, problem: &FileProblem) -> String {
 }
 
 /// Why a reference file cannot be used.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum ReferenceProblem {
     Missing,
     Unusable(String),
@@ -102,7 +102,7 @@ struct KnownReferences {
 type Reference = Result<String, ReferenceProblem>;
 
 impl References {
-    /// Bytes that are kept; when there are more, those that were read before are forgotten.
+    /// Bytes that are kept; when there would be more, those that were read before are forgotten.
     const KEPT_BYTES: usize = 16 << 20;
 
     fn get(&self, directory: &Path, reference: &str, limit: u64) -> Arc<Reference> {
@@ -113,12 +113,15 @@ impl References {
             return Arc::clone(text);
         }
         let read = Arc::new(read_reference(directory, reference, limit));
-        let mut known = known();
-        known.bytes += read.as_ref().as_ref().map_or(0, String::len);
-        if known.bytes > Self::KEPT_BYTES {
-            *known = KnownReferences::default();
+        let length = read.as_ref().as_ref().map_or(0, String::len);
+        if length <= Self::KEPT_BYTES {
+            let mut known = known();
+            if known.bytes + length > Self::KEPT_BYTES {
+                *known = KnownReferences::default();
+            }
+            known.bytes += length;
+            known.texts.insert(key, Arc::clone(&read));
         }
-        known.texts.insert(key, Arc::clone(&read));
         read
     }
 }
@@ -259,6 +262,13 @@ mod tests {
         assert_eq!(read("golden/a.txt").unwrap(), "one\ntwo\u{fffd}");
         assert_eq!(read("golden/in.txt").unwrap(), read("golden/a.txt").unwrap());
         assert_eq!(read("golden/none.txt"), Err(ReferenceProblem::Missing));
+        // read once: what changes while a tree is graded changes for none of its runs
+        let references = References::default();
+        let kept = || references.get(&suite, "golden/a.txt", 100).as_ref().clone().unwrap();
+        let first = kept();
+        std::fs::write(suite.join("golden/a.txt"), b"changed").unwrap();
+        assert_eq!((kept(), read("golden/a.txt").unwrap().as_str()), (first, "changed"));
+        std::fs::write(suite.join("golden/a.txt"), b"one\r\ntwo\xff").unwrap();
         assert_eq!(read("golden/a.txt/b"), Err(ReferenceProblem::Missing));
         let escape = ReferenceProblem::Unusable("it leads out of the folder of the suite".to_owned());
         assert_eq!(read("golden/out.txt"), Err(escape));

@@ -128,6 +128,8 @@ pub struct StoredFacts {
     pub notes: Vec<String>,
     /// Whether the skill was loaded, if the grader says so.
     pub skill_loaded: Option<bool>,
+    /// Whether it comes from a report of ours: its entries say themselves which of them both arms can satisfy.
+    pub is_exported: bool,
     /// What the checks find that need no judge, when that was asked for.
     pub regraded: Vec<Regraded>,
 }
@@ -217,16 +219,19 @@ impl StoredFacts {
         grading: &StoredGrading,
         warn: &mut dyn FnMut(WarningCode, String),
     ) {
-        let entries = grading.verdicts.as_deref().unwrap_or_default();
+        let entries: Vec<&StoredVerdict> =
+            grading.verdicts.iter().flatten().filter(|entry| entry.mark.counts()).collect();
         let passed = entries.iter().filter(|entry| entry.passed == Passed::Yes).count() as u64;
         let failed = entries.iter().filter(|entry| entry.passed == Passed::No).count() as u64;
+        let vetoed =
+            entries.iter().any(|entry| entry.passed == Passed::No && entry.mark.severity == Severity::Critical);
         let (decided, all) = (passed + failed, passed + failed + u64::from(self.undecided));
         let stated = &grading.stated;
         self.stated_rate = stated.rate;
         let is_forge = subject.kind == WorkspaceKind::SkillForge;
         match stated.rate {
             StatedRate::Share(share) => {
-                let of = |total: u64| if total == 0 { 0.0 } else { passed as f64 / total as f64 };
+                let of = |total: u64| if total == 0 || vetoed { 0.0 } else { passed as f64 / total as f64 };
                 let tolerance = if is_forge { FORGE_RATE_TOLERANCE } else { RATE_TOLERANCE };
                 let differs = [decided, all].iter().all(|total| (share - of(*total)).abs() > tolerance);
                 if differs {
@@ -322,16 +327,22 @@ fn row(
     let assertion = joined.and_then(|(position, _)| subject.case.assertions.get(position));
     AssertionRow {
         name: assertion.map_or(verdict.label(), |assertion| &assertion.label).to_owned(),
-        assertion_type: AssertionType::Judge,
+        // a type of its own is taken out of what inference compares; a judgement would not be
+        assertion_type: verdict.mark.assertion_type.unwrap_or(AssertionType::Judge),
         score: outcome.passed().map(|passed| if passed { 1.0 } else { 0.0 }),
-        availability: if outcome.passed().is_some() { Availability::Complete } else { Availability::Partial },
+        availability: match outcome.passed() {
+            Some(_) if verdict.mark.is_unobserved => Availability::Missing,
+            Some(_) => Availability::Complete,
+            None => Availability::Partial,
+        },
         outcome,
         evidence: capped_evidence(verdict.evidence.clone(), subject.evidence_characters),
-        severity: Severity::Gate,
+        severity: verdict.mark.severity,
         oracle: OracleTier::Live,
         turn: None,
-        one_arm: None,
-        is_awaited: false,
+        one_arm: verdict.mark.one_arm,
+        // whatever it counts, it decides which runs are compared
+        is_awaited: verdict.mark.is_unobserved,
         comparison: None,
         normalization: None,
         autojunk_fired: false,

@@ -132,7 +132,7 @@ fn normalized(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::workspace::Passed;
+    use crate::runs::workspace::{EntryMark, Passed};
     use crate::suite::check::Check;
     use crate::suite::{AssertionType, OracleTier, Severity, VariantFilter};
 
@@ -166,6 +166,7 @@ mod tests {
             passed: Passed::Yes,
             evidence: String::new(),
             pointer: String::new(),
+            mark: EntryMark::default(),
         }
     }
 

@@ -67,6 +67,7 @@ pub fn grade_stored(
         characters: run.characters,
         notes: Vec::new(),
         skill_loaded: None,
+        is_exported: false,
         regraded: Vec::new(),
     };
     let cost_usd = run.record.as_ref().and_then(|record| record.metrics.total_cost_usd);
@@ -92,6 +93,7 @@ pub fn grade_stored(
     }
     let mut rows = Vec::new();
     let mut contamination = None;
+    let mut ending = Ending::default();
     match run.grading {
         // the runner writes both files when a run ends, and none before
         GradingFile::Missing if subject.kind == WorkspaceKind::SkillEval && run.record.is_none() => {
@@ -123,6 +125,10 @@ pub fn grade_stored(
                     warn(WarningCode::NoVerdictList, "holds no list of verdicts".to_owned());
                     reasons.push(UnscoredReason::NoVerdicts);
                 }
+            }
+            if let Some(mark) = &grading.mark {
+                facts.is_exported = true;
+                ending.effort = mark.effort.clone();
             }
             facts.take_remarks(configuration, *grading, &mut warn);
             if facts.skill_loaded == Some(true) && configuration.role == Role::Control {
@@ -158,7 +164,7 @@ pub fn grade_stored(
         turns: Vec::new(),
         tally,
         metadata_warnings: Vec::new(),
-        ending: Ending::default(),
+        ending,
         trace: Trace::Unread,
         digests,
         warnings,

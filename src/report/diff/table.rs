@@ -162,7 +162,7 @@ fn details(page: &mut Page, label: &str, list: &[String]) {
 }
 
 /// A text of at most `width` columns: of a sentence the beginning says most.
-fn cut_end(text: &str, width: usize, style: Style) -> String {
+pub(in crate::report) fn cut_end(text: &str, width: usize, style: Style) -> String {
     if style.width.is_none() || text.width() <= width {
         return text.to_owned();
     }

@@ -11,6 +11,7 @@ use crate::analyze::forge::{ForgeIteration, ForgeLift, IterationComparison, Patt
 
 pub use json::write_json;
 pub use markdown::markdown;
+pub(super) use upstream_json::stamp;
 pub use upstream_json::write_upstream;
 
 /// Everything that a report of an iteration shows.

@@ -11,6 +11,7 @@ use skill_lift_text::python::float_repr;
 use crate::analyze::forge::upstream::{ArmFigures, Average, Delta, EvalFigures, UpstreamBenchmark};
 use crate::json::Node;
 use crate::json::write::Indented;
+use crate::runs::calendar::civil;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -153,24 +154,11 @@ pub fn write_upstream(
 }
 
 /// A moment as Python writes one in UTC: `2026-03-06T12:00:00.000000+00:00`.
-pub(super) fn stamp(seconds: i64) -> String {
+pub(in crate::report) fn stamp(seconds: i64) -> String {
     let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = civil(days);
     let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.000000+00:00")
-}
-
-/// Year, month and day of a number of days since 1970, in the Gregorian calendar; eras of 400 years that begin in March.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
 /// Python's `json.dumps(…, indent=2)`: its floats, and nothing but printable ASCII.

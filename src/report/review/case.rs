@@ -6,7 +6,7 @@ use std::io;
 use serde::Serialize;
 
 use super::assets::AssetLinks;
-use super::budget::{Caps, CaseSize, Most};
+use super::budget::{Caps, CaseSize, Most, SIZES};
 use super::cases::{CaseOfPage, RunsByKey};
 use super::island::island;
 use super::run::{CheckKey, Extras, Previous, RunJson, RunView, answer_and_checks, keyed, status};
@@ -107,13 +107,14 @@ impl<'a> CaseSource<'a> {
         let mut texts = TextTable::default();
         let mut extras = Extras::default();
         let cases: Vec<_> = cases
-            .map(|(id, case, caps)| (id.to_owned(), self.read(id, case).to_json(caps, &mut texts, &mut extras)))
+            .map(|(id, case, caps)| (id.to_owned(), self.read(id, case).shown(caps, &mut texts, &mut extras)))
             .collect();
         let (texts, words) = texts.into_parts();
         island(&Chunk { texts, words, cases: Ordered(cases) })
     }
 
-    /// How many bytes a case takes under each size of an answer.
+    /// How many bytes a case takes under each size of an answer: it is written once with the shortest ones, and what longer
+    /// ones add is counted.
     ///
     /// # Errors
     /// Never in practice: the bytes go to memory.
@@ -127,24 +128,37 @@ impl<'a> CaseSource<'a> {
     where
         'c: 'a,
     {
+        let sizes = most.answer_sizes();
+        let least = sizes[SIZES - 1];
         let mut read = self.read(id, case);
-        let lengths = read.lengths_of_answers();
-        let longest = lengths.iter().copied().max().unwrap_or_default();
-        let mut size = CaseSize { is_queued, ..CaseSize::default() };
-        for (step, answer_bytes) in most.answer_sizes().into_iter().enumerate() {
-            size.longer[step] = lengths.iter().filter(|length| **length > answer_bytes).count();
-            // what is not cut takes as much as under the size before
-            if step > 0 && longest <= answer_bytes {
-                size.by_answer[step] = size.by_answer[step - 1];
-                continue;
-            }
-            let caps = Caps { file_texts: false, ..Caps::whole(most, answer_bytes) };
-            let (bytes, extras) = read.measure(id, caps)?;
-            size.by_answer[step] = bytes;
-            (size.details, size.traces, size.images) = (extras.details, extras.traces, extras.images);
-            if step == 0 && most.artifacts {
-                let (with_texts, _) = read.measure(id, Caps { file_texts: true, ..caps })?;
-                size.file_texts = with_texts - bytes;
+        let caps = Caps { file_texts: false, images: false, ..Caps::whole(most, least) };
+        let (shortest, extras) = read.measure(id, caps)?;
+        let images = if most.artifacts { extras.images } else { 0 };
+        let mut size = CaseSize {
+            by_answer: [shortest + images; SIZES],
+            file_texts: if most.artifacts { extras.file_texts } else { 0 },
+            details: extras.details,
+            traces: extras.traces,
+            images,
+            is_queued,
+            ..CaseSize::default()
+        };
+        let mut known: HashSet<&str> = HashSet::new();
+        for text in read.answers() {
+            let is_new = known.insert(text);
+            let bytes = |limit: usize| Shown::of(text, limit).escaped_length();
+            let short = if is_new && text.len() > least { bytes(least) } else { 0 };
+            let mut length = None;
+            for (step, limit) in sizes.into_iter().enumerate() {
+                size.longer[step] += usize::from(text.len() > limit);
+                if is_new && text.len() > least {
+                    // a text that is shown whole takes the same under every larger size
+                    let shown = match length {
+                        Some(length) if text.len() <= limit => length,
+                        _ => *length.insert(bytes(limit)),
+                    };
+                    size.by_answer[step] += shown - short.min(shown);
+                }
             }
         }
         Ok(size)
@@ -188,28 +202,27 @@ impl<'a> CaseSource<'a> {
 }
 
 impl ReadCase<'_> {
-    /// Bytes of each answer.
-    fn lengths_of_answers(&self) -> Vec<usize> {
+    /// The answers that are texts.
+    fn answers(&self) -> impl Iterator<Item = &str> {
         let contents = self.runs.iter().flat_map(|(view, other)| {
             view.contents.iter().chain(other.iter().filter_map(|other| other.contents.as_ref()))
         });
-        let texts = contents.flat_map(|contents| &contents.answers).map(|answer| match &answer.content {
-            AnswerContent::Text { text, .. } => text.len(),
-            AnswerContent::Binary { .. } | AnswerContent::TooLarge => 0,
-        });
-        texts.collect()
+        contents.flat_map(|contents| &contents.answers).filter_map(|answer| match &answer.content {
+            AnswerContent::Text { text, .. } => Some(text.as_str()),
+            AnswerContent::Binary { .. } | AnswerContent::TooLarge => None,
+        })
     }
 
     /// The bytes of the case alone, and those of them that can be left out.
     fn measure(&mut self, id: &str, caps: Caps) -> io::Result<(usize, Extras)> {
         let (mut texts, mut extras) = (TextTable::default(), Extras::default());
-        let case = self.to_json(caps, &mut texts, &mut extras);
+        let case = self.shown(caps, &mut texts, &mut extras);
         let (texts, words) = texts.into_parts();
         let chunk = Chunk { texts, words, cases: Ordered(vec![(id.to_owned(), case)]) };
         Ok((island(&chunk)?.len(), extras))
     }
 
-    fn to_json(&mut self, caps: Caps, texts: &mut TextTable, extras: &mut Extras) -> CaseJson {
+    fn shown(&mut self, caps: Caps, texts: &mut TextTable, extras: &mut Extras) -> CaseJson {
         let prompts = self.texts.map(|said| said.turns.as_slice()).unwrap_or_default();
         let expected = self.texts.map(|said| said.expected.as_slice()).unwrap_or_default();
         let mut add = |list: &[String]| {
@@ -226,7 +239,7 @@ impl ReadCase<'_> {
                 .runs
                 .iter_mut()
                 .map(|(view, other)| {
-                    let mut run = view.to_json(&self.keys, caps, texts, extras);
+                    let mut run = view.shown(&self.keys, caps, texts, extras);
                     run.previous = other.as_ref().map(|other| other.to_json(&self.keys, caps, texts));
                     run
                 })

@@ -6,13 +6,14 @@ use serde::Serialize;
 use skill_lift_stats::Withheld;
 use skill_lift_stats::rational::{self, Rational};
 
-use super::cases::CasesOfPage;
+use super::cases::{CasesOfPage, RunOfPage};
 use super::run::status;
 use crate::analyze::case_detail::{CaseDetail, lost_check};
 use crate::analyze::flags::Flag;
 use crate::analyze::inference::{CaseContrast, UnitRates};
 use crate::analyze::review::ReviewReason;
 use crate::analyze::table::WITH_SKILL;
+use crate::feedback::{Entry, RunIds, RunName};
 use crate::report::formats::Again;
 use crate::report::{numbers, words};
 
@@ -30,7 +31,7 @@ pub(super) struct Index<'a> {
     pub(super) runs_given: bool,
     pub(super) served: Option<Served<'a>>,
     pub(super) feedback_format: &'static str,
-    pub(super) feedback: &'a [serde_json::Value],
+    pub(super) feedback: &'a [Entry],
     pub(super) cases: &'a [IndexCase],
 }
 
@@ -97,7 +98,7 @@ pub(super) struct IndexCase {
     #[serde(skip_serializing_if = "Option::is_none")]
     cost_reason: Option<String>,
     reasons: Vec<(Tone, String)>,
-    runs: Vec<(usize, usize, u32, String, Option<u32>, Option<u32>, bool)>,
+    runs: Vec<RunCell>,
     pub(super) chunk: usize,
 }
 
@@ -107,6 +108,20 @@ struct CaseCost {
     currency: String,
     n: usize,
 }
+
+/// Arm, model, repetition, status, passed and counted checks, whether a critical one failed, and what the skill creator calls
+/// the run, where that is asked for.
+#[derive(Debug, Serialize)]
+struct RunCell(
+    usize,
+    usize,
+    u32,
+    String,
+    Option<u32>,
+    Option<u32>,
+    bool,
+    #[serde(skip_serializing_if = "Option::is_none")] Option<String>,
+);
 
 /// The label of a flag, its exact text, its tone, and whether it is about stability; `None` for a flag that another one
 /// says already.
@@ -139,6 +154,8 @@ pub(super) struct Facts<'a> {
     /// Cases that passed whole in the other iteration and fail now.
     pub(super) new_failures: &'a HashSet<String>,
     pub(super) previous: Option<&'a str>,
+    /// What the skill creator calls the runs.
+    pub(super) run_ids: Option<&'a RunIds>,
 }
 
 /// One entry a case, in suite order. The chunk is filled in later.
@@ -224,9 +241,7 @@ fn case(facts: &Facts<'_>, contrast: &CaseContrast, flags: &[&Flag], queued: &[R
         }),
         cost_reason: cost.and_then(|cost| cost.as_ref().err()).map(|reason| reason.code().replace('_', " ")),
         reasons: reason_boxes(facts, contrast, queued, delta.as_ref(), is_new_failure),
-        runs: page
-            .map(|page| page.runs.iter().map(|run| run_cell(run.arm, run.model, run.row)).collect())
-            .unwrap_or_default(),
+        runs: page.map(|page| page.runs.iter().map(|run| run_cell(run, facts.run_ids)).collect()).unwrap_or_default(),
         chunk: 0,
     }
 }
@@ -234,21 +249,12 @@ fn case(facts: &Facts<'_>, contrast: &CaseContrast, flags: &[&Flag], queued: &[R
 /// The rank of a case that passed before and fails now, in the order of the review.
 const NEW_FAILURE_RANK: u32 = 6;
 
-fn run_cell(
-    arm: usize,
-    model: usize,
-    row: &crate::runs::claims::SavedRow,
-) -> (usize, usize, u32, String, Option<u32>, Option<u32>, bool) {
+fn run_cell(run: &RunOfPage<'_>, run_ids: Option<&RunIds>) -> RunCell {
+    let RunOfPage { row, arm, model } = *run;
     let counts = (row.is_scorable() && row.is_rated && row.objective.total > 0).then_some(row.objective);
-    (
-        arm,
-        model,
-        row.repetition,
-        status(row),
-        counts.map(|counts| counts.passed),
-        counts.map(|counts| counts.total),
-        row.vetoed,
-    )
+    let (passed, total) = (counts.map(|counts| counts.passed), counts.map(|counts| counts.total));
+    let id = run_ids.and_then(|ids| ids.id_of_run(&RunName::of_row(row))).map(str::to_owned);
+    RunCell(arm, model, row.repetition, status(row), passed, total, row.vetoed, id)
 }
 
 fn blocked_reasons(contrast: &CaseContrast) -> String {
@@ -309,6 +315,10 @@ fn reason_boxes(
                     ));
                 }
                 (Tone::Bad, text)
+            }
+            ReviewReason::Contaminated => {
+                let text = "A run without the skill read it: the pair measures nothing.";
+                (Tone::Bad, text.to_owned())
             }
             ReviewReason::Blocked => {
                 let all = contrast.pairing.eligible + contrast.pairing.blocked;

@@ -21,6 +21,10 @@ struct Inert;
 
 impl Formatter for Inert {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        // most of what is written is plain
+        if fragment.bytes().all(is_plain) {
+            return writer.write_all(fragment.as_bytes());
+        }
         let mut written = 0;
         for (at, character) in fragment.char_indices().filter(|(_, character)| !is_inert(*character)) {
             writer.write_all(&fragment.as_bytes()[written..at])?;
@@ -32,6 +36,21 @@ impl Formatter for Inert {
         }
         writer.write_all(&fragment.as_bytes()[written..])
     }
+}
+
+/// Whether a byte is a character that is inert.
+fn is_plain(byte: u8) -> bool {
+    (0x20..0x7f).contains(&byte) && !matches!(byte, b'<' | b'>' | b'&')
+}
+
+/// Bytes that a text takes in an island, without the quotes around it.
+pub(super) fn escaped_length(text: &str) -> usize {
+    let length = |character: char| match character {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        character if is_inert(character) => character.len_utf8(),
+        character => 6 * character.len_utf16(),
+    };
+    text.chars().map(length).sum()
 }
 
 /// Whether a character means nothing to HTML and steers nothing.
@@ -65,8 +84,10 @@ mod tests {
                        \u{7f}\u{e0041}\u{e0100}\u{feff} \"\\\n\té日🚀 \u{200d}";
         let text = island(&[hostile]).unwrap();
         assert_eq!(serde_json::from_str::<[String; 1]>(&text).unwrap(), [hostile]);
-        assert!(text.chars().all(|character| is_inert(character)), "{text}");
+        assert!(text.chars().all(is_inert), "{text}");
         assert!(text.contains("\\u003c/script\\u003e") && text.contains("\\udb40\\udc41"), "{text}");
+        // the quotes around the text and the brackets around the list are not counted
+        assert_eq!(escaped_length(hostile), text.len() - 4);
         // what people need to read stays as it is
         assert!(text.contains("é日🚀 \u{200d}"), "{text}");
     }

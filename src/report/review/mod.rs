@@ -22,7 +22,6 @@ use std::ops::Range;
 
 use num_traits::One;
 use rayon::prelude::*;
-use serde_json::Value;
 
 use self::budget::{CaseSize, Most, Plan};
 use self::case::{CaseSource, OtherIteration};
@@ -33,6 +32,7 @@ use super::formats::Again;
 use super::{SummaryView, numbers};
 use crate::analyze::case_detail::CaseDetail;
 use crate::analyze::diff::Diff;
+use crate::feedback::{Entry, RunIds};
 use crate::report::words;
 use crate::runs::SavedRuns;
 
@@ -41,16 +41,6 @@ pub use case::CaseTexts;
 
 /// Bytes of a part of the page that the script reads at once.
 const CHUNK_BYTES: usize = 512 << 10;
-
-/// What `feedback.json` looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum FeedbackShape {
-    /// Schema version 2.
-    #[default]
-    Entries,
-    /// That of the skill creator.
-    Reviews,
-}
 
 /// How a page is made.
 #[derive(Debug, Clone)]
@@ -65,23 +55,13 @@ pub struct ReviewOptions {
     pub assets: Option<AssetLinks>,
     /// When it is made, if that is to be shown.
     pub generated_at: Option<String>,
-    /// What the page writes feedback as.
-    pub feedback_shape: FeedbackShape,
     /// What a page that is served has to send with feedback.
     pub token: Option<String>,
 }
 
 impl Default for ReviewOptions {
     fn default() -> Self {
-        Self {
-            page_bytes: 24 << 20,
-            answer_kib: 64,
-            artifacts: true,
-            assets: None,
-            generated_at: None,
-            feedback_shape: FeedbackShape::Entries,
-            token: None,
-        }
+        Self { page_bytes: 24 << 20, answer_kib: 64, artifacts: true, assets: None, generated_at: None, token: None }
     }
 }
 
@@ -102,7 +82,9 @@ pub struct ReviewSource<'a> {
     /// The other iteration.
     pub previous: Option<PreviousSource<'a>>,
     /// Entries of `feedback.json`.
-    pub feedback: &'a [Value],
+    pub feedback: &'a [Entry],
+    /// What the skill creator calls the runs, where the page writes feedback in its form.
+    pub run_ids: Option<&'a RunIds>,
     /// How the page is made.
     pub options: &'a ReviewOptions,
 }
@@ -124,7 +106,7 @@ pub struct PreviousSource<'a> {
 pub struct Page {
     /// Its bytes.
     pub html: Vec<u8>,
-    /// What the browser may do with it, for servers: the policy of the page.
+    /// What the browser may do with it, without what a server adds.
     pub policy: String,
     /// Cases in it.
     pub cases: usize,
@@ -165,6 +147,7 @@ pub fn render(source: &ReviewSource<'_>) -> Result<Page, PageError> {
         details: &details,
         new_failures: &new_failures,
         previous: previous_label,
+        run_ids: source.run_ids,
     };
     let view = SummaryView::of_saved(saved, analysis);
     let mut cases = index::cases(&facts);
@@ -195,22 +178,28 @@ pub fn render(source: &ReviewSource<'_>) -> Result<Page, PageError> {
         .collect::<io::Result<_>>()?;
     let index = |cases: &[IndexCase]| island::island(&index_of(source, &pages, &view, cases));
     let around = shell.bytes() + index(&cases)?.len() + RESERVED_BYTES;
-    let room = source.options.page_bytes.saturating_sub(around);
-    let plan = budget::plan(&sizes, &most, room).map_err(|smallest| PageError::TooLarge(smallest + around))?;
-    let parts = parts(&sizes, &plan);
-    for (number, part) in parts.iter().enumerate() {
-        cases[part.clone()].iter_mut().for_each(|case| case.chunk = number);
+    let mut room = source.options.page_bytes.saturating_sub(around);
+    loop {
+        let plan = budget::plan(&sizes, &most, room).map_err(|smallest| PageError::TooLarge(smallest + around))?;
+        let parts = parts(&sizes, &plan);
+        for (number, part) in parts.iter().enumerate() {
+            cases[part.clone()].iter_mut().for_each(|case| case.chunk = number);
+        }
+        let islands: Vec<String> = parts
+            .par_iter()
+            .map(|part| {
+                let cases = &cases[part.clone()];
+                data.chunk(cases.iter().map(|case| (case.id.as_str(), page_of(case), plan.caps(case.queue.is_some()))))
+            })
+            .collect::<io::Result<_>>()?;
+        let cuts = plan.words(&sizes, source.options.page_bytes, source.shown_runs);
+        let html = shell.fill(index(&cases)?, islands, &cuts)?;
+        // sizes of files and traces are near the truth, not the truth
+        match html.len().checked_sub(source.options.page_bytes) {
+            Some(over @ 1..) => room = room.saturating_sub(over),
+            _ => return Ok(Page { policy: shell.rules(), html, cases: cases.len(), runs: pages.runs(), cuts }),
+        }
     }
-    let islands: Vec<String> = parts
-        .par_iter()
-        .map(|part| {
-            let cases = &cases[part.clone()];
-            data.chunk(cases.iter().map(|case| (case.id.as_str(), page_of(case), plan.caps(case.queue.is_some()))))
-        })
-        .collect::<io::Result<_>>()?;
-    let cuts = plan.words(&sizes, source.options.page_bytes, source.shown_runs);
-    let html = shell.fill(index(&cases)?, islands, &cuts)?;
-    Ok(Page { policy: shell.policy(), html, cases: cases.len(), runs: pages.runs(), cuts })
 }
 
 /// Bytes that are kept free for the names of parts and for what was cut.
@@ -251,10 +240,7 @@ fn index_of<'a>(
         arms: index::arms(source.again),
         runs_given: source.runs.is_some(),
         served: options.token.as_deref().map(|token| Served { token }),
-        feedback_format: match options.feedback_shape {
-            FeedbackShape::Entries => "v2",
-            FeedbackShape::Reviews => "skill-creator",
-        },
+        feedback_format: if source.run_ids.is_some() { "skill-creator" } else { "v2" },
         feedback: source.feedback,
         cases,
     }

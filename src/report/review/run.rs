@@ -13,10 +13,10 @@ use super::budget::{Caps, TraceCap};
 use super::texts::{Shown, TextTable};
 use crate::report::formats::cut_to;
 use crate::report::words;
+use crate::runs::EventsProblem;
 use crate::runs::claims::{SavedCheck, SavedRow, SavedSpan};
-use crate::runs::events::{Event, EventKind, EventStatus, EventTime, Events};
+use crate::runs::events::{Event, EventKind, EventLog, EventStatus, EventTime, Events, FailedCommands};
 use crate::runs::saved_runs::{AnswerContent, RunContents, RunFile};
-use crate::runs::{EventsProblem, RunTelemetry};
 
 /// Code points of evidence and of details of the trace.
 const EVIDENCE_CHARACTERS: usize = 2_048;
@@ -150,6 +150,8 @@ pub(super) struct Extras {
     pub(super) traces: usize,
     /// Of images.
     pub(super) images: usize,
+    /// Of texts of files, about.
+    pub(super) file_texts: usize,
 }
 
 /// What a run is shown as.
@@ -167,7 +169,7 @@ pub(super) struct RunView<'a> {
 
 impl RunView<'_> {
     /// The run as JSON. `keys` are the checks of the case in order.
-    pub(super) fn to_json(
+    pub(super) fn shown(
         &mut self,
         keys: &[CheckKey],
         caps: Caps,
@@ -207,7 +209,7 @@ impl RunView<'_> {
             trace_left_out,
             files,
             files_more,
-            telemetry: telemetry(&row.telemetry, row.skill_loaded, texts),
+            telemetry: telemetry(row, self.contents.as_ref(), texts),
         }
     }
 }
@@ -387,23 +389,25 @@ fn files(
 ) -> Vec<FileJson> {
     let answers: Vec<String> = contents.answers.iter().map(|answer| answer.path.clone()).collect();
     let list: Vec<RunFile> = contents.files.clone();
-    let mut texts_left = if caps.file_texts { TEXT_FILES } else { 0 };
+    let mut texts_left = TEXT_FILES;
     list.into_iter()
         .map(|RunFile { path, bytes }| {
             let mut file = FileJson { kind: "", path, bytes, data_uri: None, text: None, href: None };
             file.href = links.map(|links| links.to(run_dir, &file.path));
             if let Some(media_type) = image_type(&file.path) {
                 file.kind = "image";
-                if caps.images && bytes <= IMAGE_BYTES {
-                    extras.images += (bytes as usize).div_ceil(3) * 4;
-                    let read = contents.read(&file.path, IMAGE_BYTES).ok();
+                if bytes <= IMAGE_BYTES {
+                    extras.images += (bytes as usize).div_ceil(3) * 4 + 32;
+                    let read = caps.images.then(|| contents.read(&file.path, IMAGE_BYTES).ok()).flatten();
                     file.data_uri = read.map(|bytes| format!("data:{media_type};base64,{}", STANDARD.encode(&**bytes)));
                 }
             } else if bytes <= TEXT_FILE_BYTES && texts_left > 0 && !answers.contains(&file.path) {
-                let read = contents.read(&file.path, TEXT_FILE_BYTES).ok();
+                texts_left -= 1;
+                // what is no text is counted too: nothing is read for it
+                extras.file_texts += bytes as usize + bytes as usize / 8 + 64;
+                let read = caps.file_texts.then(|| contents.read(&file.path, TEXT_FILE_BYTES).ok()).flatten();
                 let text = read.as_ref().and_then(|bytes| std::str::from_utf8(bytes).ok());
                 if let Some(text) = text.filter(|text| !text.contains('\0')) {
-                    texts_left -= 1;
                     file.kind = "text";
                     file.text = Some(texts.add(&Shown::of(text, caps.answer_bytes), 0, is_json(text)));
                 }
@@ -426,7 +430,8 @@ fn image_type(path: &str) -> Option<&'static str> {
     })
 }
 
-fn telemetry(used: &RunTelemetry, skill_loaded: Option<bool>, words: &mut TextTable) -> Vec<Quantity> {
+fn telemetry(row: &SavedRow, contents: Option<&RunContents>, words: &mut TextTable) -> Vec<Quantity> {
+    let SavedRow { telemetry: used, skill_loaded, .. } = row;
     let is_told = |measurement: &Measurement<u64>| measurement.value().is_some_and(|value| *value > 0);
     let mut list =
         vec![count("Time", "ms", &used.elapsed_ms, words), count("Tokens", "tokens", &used.total_tokens, words)];
@@ -442,12 +447,20 @@ fn telemetry(used: &RunTelemetry, skill_loaded: Option<bool>, words: &mut TextTa
     }
     list.push(money(&used.cost, words));
     list.push(count("Tool calls", "count", &used.commands, words));
+    // only what went wrong is worth a line
+    let failed = contents.and_then(|contents| contents.events.as_ref().as_ref().ok()).map(EventLog::failed_commands);
+    if let Some(FailedCommands { failed, recovered }) = failed.filter(|commands| commands.failed > 0) {
+        for (name, value) in [("Failed commands", failed), ("Made good later", recovered)] {
+            let [name, unit, source] = [name, "count", "trace"].map(|word| words.word(word));
+            list.push(Quantity(name, unit, Value::Number(value as f64), source, 0, 0));
+        }
+    }
     let (source, reason) = match skill_loaded {
         Some(_) => ("trace", ""),
         None => ("", "No trace says whether the skill was loaded."),
     };
     let [name, unit, source, reason] = ["Skill loaded", "yes_no", source, reason].map(|word| words.word(word));
-    list.push(Quantity(name, unit, skill_loaded.map_or(Value::None, Value::Flag), source, reason, 0));
+    list.push(Quantity(name, unit, (*skill_loaded).map_or(Value::None, Value::Flag), source, reason, 0));
     list
 }
 

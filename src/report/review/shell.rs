@@ -85,11 +85,16 @@ impl Shell {
     }
 
     /// What the browser may do: run these scripts, use this style, show images of the file, and nothing else.
-    pub(super) fn policy(&self) -> String {
-        let [theme, script, style] = [THEME, &self.script, STYLE].map(hash);
+    fn policy(&self) -> String {
         let connect = if self.is_served { "'self'" } else { "'none'" };
+        format!("{}; connect-src {connect}", self.rules())
+    }
+
+    /// The policy without the addresses that it may ask.
+    pub(super) fn rules(&self) -> String {
+        let [theme, script, style] = [THEME, &self.script, STYLE].map(hash);
         format!(
-            "default-src 'none'; script-src {theme} {script}; style-src {style}; img-src data:; connect-src {connect}; \
+            "default-src 'none'; script-src {theme} {script}; style-src {style}; img-src data:; \
              form-action 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
         )
     }

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use serde::Serialize;
 use skill_lift_contract::ContentDigest;
 
+use super::island::escaped_length;
+
 /// A text that stands in the page.
 #[derive(Debug, Serialize)]
 pub(super) struct Text {
@@ -88,19 +90,24 @@ impl<'t> Shown<'t> {
         if text.len() <= limit {
             return Self { head: text, tail: "", left_out: 0, head_units: 0, units_left_out: 0 };
         }
-        let most = text.floor_char_boundary(limit / 4 * 3);
+        let most = boundary(text, limit / 4 * 3, |at| at - 1);
         let head_end = match text.as_bytes()[most / 2..most].iter().rposition(|byte| *byte == b'\n') {
             Some(at) => most / 2 + at + 1,
             None => most,
         };
-        let least = text.ceil_char_boundary(text.len() - limit / 4);
-        let half = text.ceil_char_boundary(text.len() - limit / 8);
+        let least = boundary(text, text.len() - limit / 4, |at| at + 1);
+        let half = boundary(text, text.len() - limit / 8, |at| at + 1);
         let tail_start = match text.as_bytes()[least..half].iter().position(|byte| *byte == b'\n') {
             Some(at) => least + at + 1,
             None => least,
         };
         let (head, between, tail) = (&text[..head_end], &text[head_end..tail_start], &text[tail_start..]);
         Self { head, tail, left_out: between.len(), head_units: units(head), units_left_out: units(between) }
+    }
+
+    /// Bytes that it takes in the page.
+    pub(super) fn escaped_length(&self) -> usize {
+        escaped_length(self.head) + escaped_length(self.tail)
     }
 
     /// A place of the whole text in what is shown; `None` when it is not shown whole.
@@ -111,6 +118,15 @@ impl<'t> Shown<'t> {
         let start = from.checked_sub(self.units_left_out).filter(|start| *start >= self.head_units)?;
         Some((start, to - self.units_left_out))
     }
+}
+
+/// The nearest place between two characters in a direction.
+fn boundary(text: &str, mut at: usize, next: impl Fn(usize) -> usize) -> usize {
+    // the beginning and the end are such places
+    while !text.is_char_boundary(at) {
+        at = next(at);
+    }
+    at
 }
 
 /// UTF-16 code units of a text.

@@ -11,6 +11,10 @@ use super::shape::{self, ARM_LISTS, SUMMARIES};
 use super::verdicts::plain;
 use crate::json::Item;
 use crate::runs::Configuration;
+use crate::runs::workspace::OWN_KEY;
+
+/// Where our own exports state the lift.
+pub(super) const OWN_LIFT: &str = "/skill_lift/lift";
 
 /// Differences that are kept of one file.
 const MOST_DELTAS: usize = 100;
@@ -87,6 +91,11 @@ pub(super) fn deltas(root: Item<'_, '_>) -> Vec<PublishedDelta> {
         let summary = iteration.get("summary");
         let delta = summary.and_then(|summary| summary.get("pass_rate_delta"));
         at(delta, "pass_rate", &format!("{pointer}/summary/pass_rate_delta"));
+    }
+    // our own exports say beside the difference of two columns what the lift is
+    if let Some(lift) = root.get(OWN_KEY).and_then(|own| own.get("lift")) {
+        deltas.retain(|delta| delta.metric != "pass_rate");
+        collect(lift, "pass_rate", OWN_LIFT, 0, &mut deltas);
     }
     deltas
 }

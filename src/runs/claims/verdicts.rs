@@ -8,6 +8,8 @@ use super::model::{ClaimedAssertion, ClaimedRate, NotScored, half_step};
 use super::note::{NoteCode, Notes};
 use super::places::{first, is_list, items, text_of};
 use crate::json::Item;
+use crate::runs::workspace::EntryMark;
+use crate::suite::Severity;
 
 /// Keys of lists of verdicts.
 const LISTS: [&str; 6] =
@@ -40,6 +42,10 @@ const SCORES: [&str; 7] = ["quality", "eval_score", "subscores", "scores", "scor
 pub(super) struct Verdicts {
     pub(super) assertions: Vec<ClaimedAssertion>,
     unreadable: Option<String>,
+    /// Passed and all of those that count.
+    counted: (u64, u64),
+    /// Whether one that has to hold does not: the rate is 0. Only our own exports have such entries.
+    vetoed: bool,
 }
 
 impl Verdicts {
@@ -59,15 +65,16 @@ impl Verdicts {
             if let Some(other) = passed.filter(|value| verdict.is_none() && !value.is_null()) {
                 verdicts.unreadable.get_or_insert_with(|| figures::shown(other));
             }
+            let mark = EntryMark::of(entry);
+            if let Some(passed) = verdict.filter(|_| mark.counts()) {
+                verdicts.counted.0 += u64::from(passed);
+                verdicts.counted.1 += 1;
+                verdicts.vetoed |= !passed && mark.severity == Severity::Critical;
+            }
             let name = NAMES.iter().find_map(|key| plain(entry.get(key)?)).filter(|name| *name != text);
             verdicts.assertions.push(ClaimedAssertion { text, name, passed: verdict });
         }
         verdicts
-    }
-
-    fn counts(&self) -> (u64, u64) {
-        let of = |wanted| self.assertions.iter().filter(|assertion| assertion.passed == Some(wanted)).count() as u64;
-        (of(true), of(true) + of(false))
     }
 }
 
@@ -117,9 +124,9 @@ pub(super) fn rate(row: Item<'_, '_>, verdicts: &Verdicts, pointer: &str, notes:
         return unscored(NotScored::Reason(UnscoredReason::UnreadableVerdict));
     }
     let counted = counts(row);
-    let rate = if verdicts.assertions.iter().any(|assertion| assertion.passed.is_some()) {
-        let (passed, total) = verdicts.counts();
-        let rate = ClaimedRate::Counts { passed, total };
+    let rate = if verdicts.counted.1 > 0 {
+        let (passed, total) = verdicts.counted;
+        let rate = ClaimedRate::Counts { passed: if verdicts.vetoed { 0 } else { passed }, total };
         if let Ok(Some(ClaimedRate::Counts { passed: stated, total: of })) = &counted
             && *of == verdicts.assertions.len() as u64
             && *stated != passed

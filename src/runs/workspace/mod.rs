@@ -24,4 +24,6 @@ pub use layout::{Layout, may_hold_evals};
 pub use metadata::EvalMetadata;
 pub use stored::{GradingFile, StoredRun, TimingFile, UnitReading, read_verdicts};
 pub use timing::{Measured, Timing, milliseconds_of_stamp};
-pub use verdicts::{GradingDocument, Passed, StatedCounts, StatedRate, StoredGrading, StoredVerdict};
+pub use verdicts::{
+    EntryMark, GradingDocument, OWN_KEY, Passed, RunMark, StatedCounts, StatedRate, StoredGrading, StoredVerdict,
+};

@@ -8,6 +8,8 @@ use std::borrow::Cow;
 use skill_lift_text::python;
 
 use crate::json::{Item, pointer};
+use crate::suite::one_arm::OneArm;
+use crate::suite::{AssertionType, Severity};
 
 /// Keys of a list of verdicts, the first that is there counts.
 const LIST_KEYS: [&str; 5] = ["expectations", "assertions", "evaluations", "assertion_results", "results"];
@@ -34,6 +36,56 @@ pub enum Passed {
     Unreadable,
 }
 
+/// The key of what our own exports say beside what their format has room for.
+pub const OWN_KEY: &str = "skill_lift";
+
+/// How an entry counts. Only our own exports say it; without it an entry is a gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntryMark {
+    /// A gate, a critical one whose failure makes the rate zero, or one that enters no rate.
+    pub severity: Severity,
+    /// Why only one arm of the lift can satisfy it.
+    pub one_arm: Option<OneArm>,
+    /// What was checked, where only one arm can satisfy it.
+    pub assertion_type: Option<AssertionType>,
+    /// Whether the evidence was missing: only runs that lack the same evidence are compared.
+    pub is_unobserved: bool,
+}
+
+impl Default for EntryMark {
+    fn default() -> Self {
+        Self { severity: Severity::Gate, one_arm: None, assertion_type: None, is_unobserved: false }
+    }
+}
+
+impl EntryMark {
+    /// What an entry says of itself.
+    pub fn of(entry: Item<'_, '_>) -> Self {
+        let Some(own) = entry.get(OWN_KEY).filter(|own| own.is_object()) else { return Self::default() };
+        let word = |key: &str| own.get(key).and_then(Item::as_str);
+        let severity = word("severity").and_then(|word| Severity::from_word(&word)).unwrap_or(Severity::Gate);
+        let is_counted = own.get("counted").and_then(Item::as_bool) != Some(false);
+        Self {
+            severity: if is_counted { severity } else { Severity::Soft },
+            one_arm: word("one_arm").and_then(|code| OneArm::from_code(&code)),
+            assertion_type: word("type").and_then(|word| AssertionType::from_word(&word)),
+            is_unobserved: own.get("unobserved").and_then(Item::as_bool) == Some(true),
+        }
+    }
+
+    /// Whether the entry enters the pass rate.
+    pub fn counts(self) -> bool {
+        self.severity != Severity::Soft
+    }
+}
+
+/// What our own exports say of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RunMark {
+    /// How hard the model was asked to think.
+    pub effort: Option<String>,
+}
+
 /// One verdict as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredVerdict {
@@ -49,6 +101,8 @@ pub struct StoredVerdict {
     pub evidence: String,
     /// Where the entry stands in its file, as a JSON pointer.
     pub pointer: String,
+    /// How it counts.
+    pub mark: EntryMark,
 }
 
 impl StoredVerdict {
@@ -101,6 +155,8 @@ pub struct StoredGrading {
     pub notes: Vec<String>,
     /// Characters that the run wrote, if they were counted.
     pub characters: Option<u64>,
+    /// What the file says as one of our own exports.
+    pub mark: Option<RunMark>,
 }
 
 /// The gradings of a document: one, or one for each run of a case.
@@ -205,6 +261,10 @@ impl StoredGrading {
                 (None, None) => None,
                 (output, transcript) => Some(output.unwrap_or(0).saturating_add(transcript.unwrap_or(0))),
             },
+            mark: item
+                .get(OWN_KEY)
+                .filter(|own| own.is_object())
+                .map(|own| RunMark { effort: own.get("effort").and_then(Item::as_str).map(Cow::into_owned) }),
         }
     }
 }
@@ -245,6 +305,7 @@ fn verdict(entry: Item<'_, '_>, pointer: String) -> StoredVerdict {
         },
         evidence: text("evidence").or_else(|| text("reason")).unwrap_or_default(),
         pointer,
+        mark: EntryMark::of(entry),
     }
 }
 

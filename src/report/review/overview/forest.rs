@@ -9,7 +9,7 @@ use crate::analyze::flags::Flag;
 use crate::analyze::inference::Contrast;
 use crate::report::formats::Again;
 use crate::report::review::index::{IndexCase, Tone};
-use crate::report::{SummaryView, numbers, words};
+use crate::report::{numbers, words};
 
 /// Models that have a row.
 const MODELS_SHOWN: usize = 8;
@@ -54,7 +54,7 @@ struct LiftRow {
 }
 
 impl LiftTable {
-    pub(super) fn of(again: Again<'_>, view: &SummaryView) -> Self {
+    pub(super) fn of(again: Again<'_>) -> Self {
         let inference = &again.analysis.inference;
         let alpha = rational::to_f64(inference.thresholds.alpha());
         let name = words::interval_name(inference);
@@ -83,7 +83,6 @@ impl LiftTable {
             let p = model.p_holm.map_or_else(|| "not tested".to_owned(), |p| numbers::p_cell(p, alpha));
             row(model.model.clone(), false, &model.contrast, p)
         }));
-        let _ = view;
         Self {
             ticks: axis.ticks(),
             p_title: match models.len() {

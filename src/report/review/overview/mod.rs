@@ -87,7 +87,7 @@ impl Overview {
             lead: verdict::lead(again),
             note: verdict::note(again, view),
             banners: verdict::banners(again),
-            lift: forest::LiftTable::of(again, view),
+            lift: forest::LiftTable::of(again),
             sure: verdict::sure(view),
             cost: verdict::cost(again),
             worth: view.paragraphs.iter().find(|(label, _)| *label == "Worth").map(|(_, text)| text.clone()),

@@ -267,6 +267,7 @@ impl Eyes {
                     "eyes",
                 ),
                 2 => ("▼", Tone::Bad, "worse with the skill", "worse"),
+                3 => ("!", Tone::Bad, "whose baseline had the skill", "eyes"),
                 4 => ("◇", Tone::Warn, "with blocked pairs", "blocked"),
                 5 => ("◇", Tone::Warn, "waiting for a judge", "eyes"),
                 _ => ("▼", Tone::Bad, "that passed before and now fail", "eyes"),

@@ -14,6 +14,7 @@ use skill_lift_stats::rational::{self, Rational};
 
 use super::error::ClaimsError;
 use super::form::ClaimForm;
+use super::model::ClaimedFlag;
 use super::note::{ClaimNote, NoteCode, Notes};
 use super::places::{index, items, members, text_of};
 use super::read::{ReadOptions, with_values};
@@ -39,6 +40,8 @@ pub struct SavedBenchmark {
     pub variants: Vec<String>,
     /// The rows in the order of the file.
     pub rows: Vec<SavedRow>,
+    /// The flags that it puts on cases, as it states them.
+    pub flags: Vec<ClaimedFlag>,
     /// Whether the skill was compared with an earlier version of it.
     pub against_old_skill: bool,
     /// Error rate and smallest lift that matters, as the report was made with them.
@@ -88,6 +91,15 @@ pub fn read_saved(bytes: &[u8], options: &ReadOptions) -> Result<SavedBenchmark,
     with_values(bytes, options, |root, notes| saved(root, options, notes))
 }
 
+/// Reads one row of a report of this program as it is made. `position` is its place among the rows.
+///
+/// # Errors
+/// As [`read_saved`].
+pub fn read_saved_row(bytes: &[u8], position: usize) -> Result<SavedRow, ClaimsError> {
+    let options = ReadOptions { bytes: u64::MAX, ..ReadOptions::default() };
+    with_values(bytes, &options, |root, mut notes| row::read(root, index("/results", position), &mut notes))
+}
+
 fn saved(root: Item<'_, '_>, options: &ReadOptions, mut notes: Notes) -> Result<SavedBenchmark, ClaimsError> {
     if !root.is_object() {
         return Err(ClaimsError::NotAnObject(root.to_node().type_name()));
@@ -121,6 +133,7 @@ fn saved(root: Item<'_, '_>, options: &ReadOptions, mut notes: Notes) -> Result<
         skill_name: published::skill_name(root),
         generated_at: root.get("generated_at").and_then(Item::as_number).and_then(|number| number.as_i64()),
         variants: variants(root, &rows),
+        flags: published::flags(root),
         against_old_skill: paired.is_some_and(|paired| paired.get("old_skill_objective_pass_rate").is_some()),
         thresholds: thresholds(option("alpha"), option("min-lift"))?,
         strict_evidence: option("evidence").and_then(Item::as_str).as_deref() == Some("strict"),

@@ -67,8 +67,12 @@ pub struct SavedCounts {
 pub struct SavedCheck {
     /// Its label.
     pub name: String,
+    /// Whether the label is its own, and not that of its type.
+    pub is_named: bool,
     /// Its type, if this version knows it.
     pub assertion_type: Option<AssertionType>,
+    /// Its type, if this version does not know it.
+    pub other_type: Option<String>,
     /// Whether a judge decided.
     pub is_judgement: bool,
     /// Whether it holds; `None` when that is not known.
@@ -117,6 +121,8 @@ pub struct SavedRow {
     pub repetition: u32,
     /// Its directory below the runs root.
     pub run_dir: String,
+    /// Its directory as the report names it, if it does.
+    pub run_base: Option<String>,
     /// Whether there is no answer.
     pub missing_output: bool,
     /// Whether it finished.
@@ -151,6 +157,8 @@ pub struct SavedRow {
     pub skill_loaded: Option<bool>,
     /// Whether a stored list of verdicts leaves assertions out that count as failed.
     pub incomplete_verdicts: bool,
+    /// Whether others gave its verdicts.
+    pub is_stored: bool,
     /// Entries of a stored list of verdicts.
     pub stored_verdicts: Option<u32>,
     /// Checks without evidence that both arms can satisfy.
@@ -161,12 +169,26 @@ pub struct SavedRow {
     pub ending: Ending,
     /// What it used.
     pub telemetry: RunTelemetry,
+    /// Calls of tools, if they were counted.
+    pub tool_calls: Option<u64>,
 }
 
 impl SavedRow {
     /// Whether it enters rates.
     pub fn is_scorable(&self) -> bool {
         self.unscored_reasons.is_empty()
+    }
+
+    /// Its rate over the checks without a judge, from the counts.
+    pub fn objective_rate(&self) -> Option<f64> {
+        rate_of(self.objective, self.vetoed).filter(|_| self.is_rated)
+    }
+
+    /// Its rate over checks and judgements, from the counts.
+    pub fn combined_rate(&self) -> Option<f64> {
+        let SavedCounts { passed, total } = self.objective;
+        let all = SavedCounts { passed: passed + self.qualitative.passed, total: total + self.qualitative.total };
+        rate_of(all, self.vetoed).filter(|_| self.is_rated)
     }
 }
 
@@ -203,6 +225,7 @@ pub(super) fn read(item: Item<'_, '_>, pointer: String, notes: &mut Notes) -> Re
     let checks = checks(row)?;
     let saved = SavedRow {
         run_dir: run_dir(row, &case.id, model.as_deref(), &variant, repetition)?,
+        run_base: row.text("run_base")?,
         missing_output: row.flag("missing_output")?.unwrap_or(false),
         execution_valid: row.flag("execution_valid")?.unwrap_or(true),
         process: counts(row, "process", false)?,
@@ -218,13 +241,18 @@ pub(super) fn read(item: Item<'_, '_>, pointer: String, notes: &mut Notes) -> Re
             Some(stored) => stored.texts("flags")?.iter().any(|flag| flag == "incomplete_verdicts"),
             None => false,
         },
-        stored_verdicts: stored.map(|_| narrow(checks.iter().filter(|check| !check.is_judgement).count())),
+        is_stored: stored.is_some(),
+        stored_verdicts: match stored.map(|stored| stored.flag("exported")).transpose()?.flatten() {
+            Some(true) => None,
+            _ => stored.map(|_| narrow(checks.iter().filter(|check| !check.is_judgement).count())),
+        },
         unobserved_checks: row.texts("unobserved_checks")?,
         telemetry: match (row.get("measured"), metadata) {
             (Some(stated), _) => RunTelemetry::read_stated(stated),
             (None, Some(metadata)) => RunTelemetry::read(&[metadata]),
             (None, None) => RunTelemetry::unread(),
         },
+        tool_calls: metadata.and_then(tool_calls),
         case,
         variant,
         model,
@@ -242,6 +270,18 @@ pub(super) fn read(item: Item<'_, '_>, pointer: String, notes: &mut Notes) -> Re
         notes.add(NoteCode::RateContradictsCounts, &member(&pointer, "objective_pass_rate"), stated);
     }
     Ok(saved)
+}
+
+/// The number of calls of tools that the metadata of a run state: of the envelope, else of a plain field.
+fn tool_calls(metadata: Item<'_, '_>) -> Option<u64> {
+    let envelope = metadata.get("telemetry").and_then(|telemetry| telemetry.get("measurements")?.get("tool_calls"));
+    match envelope.filter(|entry| entry.is_object()) {
+        Some(entry) => {
+            let is_available = entry.get("availability").and_then(Item::as_str).as_deref() == Some("available");
+            entry.get("value").filter(|_| is_available).and_then(figures::count)
+        }
+        None => metadata.get("tool_calls").and_then(figures::count),
+    }
 }
 
 /// Whether the stated rate is not that of the counts. The counts count.
@@ -347,9 +387,13 @@ fn check(check: Fields<'_, '_, '_>, is_judgement: bool) -> Result<SavedCheck, Cl
     let score = check.get("score").and_then(Item::as_number).map(|number| number.as_f64());
     let share = score.map(|score| if of_five { (score - 1.0) / 4.0 } else { score }.clamp(0.0, 1.0));
     let evidence = check.get("evidence").map(figures_text).unwrap_or_default();
+    let own_name = check.get("name").and_then(plain);
+    let assertion_type = word("type").as_deref().and_then(AssertionType::from_word);
     Ok(SavedCheck {
-        name: check.get("name").and_then(plain).or_else(|| word("type")).unwrap_or_else(|| "assertion".to_owned()),
-        assertion_type: word("type").as_deref().and_then(AssertionType::from_word),
+        is_named: own_name.is_some(),
+        name: own_name.or_else(|| word("type")).unwrap_or_else(|| "assertion".to_owned()),
+        assertion_type,
+        other_type: word("type").filter(|_| assertion_type.is_none()),
         is_judgement,
         passed: check.flag("passed")?,
         skipped: is_skipped.then(|| word("skip_reason").unwrap_or_default()),
