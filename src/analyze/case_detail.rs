@@ -4,8 +4,9 @@
 
 use std::collections::BTreeMap;
 
+use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
-use skill_lift_contract::telemetry::{Currency, Money};
+use skill_lift_contract::telemetry::{Currency, Measurement, Money};
 use skill_lift_stats::Withheld;
 use skill_lift_stats::interval::paired_t;
 use skill_lift_stats::rational::{self, Rational};
@@ -35,6 +36,10 @@ pub struct CaseDetail {
     pub interval: Result<(f64, f64), Withheld>,
     /// What it costs more with the skill.
     pub cost: Result<ExtraCost, ComparisonReason>,
+    /// Tokens that it takes more with the skill, over the pairs in which both arms were measured; `None` without one.
+    pub tokens: Option<Rational>,
+    /// Milliseconds that it takes longer with the skill, likewise.
+    pub elapsed_ms: Option<Rational>,
 }
 
 impl CaseDetail {
@@ -46,21 +51,34 @@ impl CaseDetail {
     pub fn of_cases(table: &RunTable, pairing: &Pairing, alpha: &Rational) -> Vec<Self> {
         let mut deltas: BTreeMap<u32, BTreeMap<Option<u32>, Vec<Rational>>> = BTreeMap::new();
         let mut costs: BTreeMap<u32, Costs> = BTreeMap::new();
+        let mut counts: BTreeMap<u32, [Vec<Rational>; 2]> = BTreeMap::new();
         for (pair, values) in pairing.eligible() {
             let of_case = deltas.entry(pair.case).or_default().entry(pair.model).or_default();
             of_case.push(&values.with_skill - &values.without_skill);
             if let (Some(with), Some(without)) = (pair.with_skill, pair.without_skill) {
-                let arms = [with, without].map(|index| &table.telemetry[index].telemetry.cost);
-                costs.entry(pair.case).or_default().add(from_same_source(table.model(pair.model), arms));
+                let arms = [with, without].map(|index| &table.telemetry[index].telemetry);
+                let model = table.model(pair.model);
+                costs.entry(pair.case).or_default().add(from_same_source(model, arms.map(|run| &run.cost)));
+                let [tokens, elapsed_ms] = counts.entry(pair.case).or_default();
+                tokens.extend(difference(model, arms.map(|run| &run.total_tokens)));
+                elapsed_ms.extend(difference(model, arms.map(|run| &run.elapsed_ms)));
             }
         }
         (0..table.cases.len() as u32)
             .map(|case| Self {
                 interval: combined(deltas.get(&case), alpha),
                 cost: costs.remove(&case).unwrap_or_default().mean(),
+                tokens: counts.get(&case).and_then(|[tokens, _]| rational::mean(tokens)),
+                elapsed_ms: counts.get(&case).and_then(|[_, elapsed_ms]| rational::mean(elapsed_ms)),
             })
             .collect()
     }
+}
+
+/// A count with the skill minus the count without it; `None` where the two cannot be compared.
+fn difference(model: Option<&str>, arms: [&Measurement<u64>; 2]) -> Option<Rational> {
+    let [with, without] = from_same_source(model, arms).ok()?;
+    Some(Rational::from_integer(BigInt::from(*with) - BigInt::from(*without)))
 }
 
 #[derive(Debug, Default)]

@@ -431,3 +431,15 @@ fn a_command_that_failed_and_was_not_run_again_is_shown_as_failed() {
     assert_eq!(failures("first", 2), [json!(1.0), json!(1.0), json!(false)]);
     assert_eq!(failures("second", 1), [json!(null), json!(null), json!(true)]);
 }
+
+#[test]
+fn without_money_tokens_stand_across_the_plot_of_costs() {
+    let workspace = two_cases("yes");
+    for (arm, tokens) in [("with_skill", 1_500), ("without_skill", 1_000)] {
+        workspace.write(&format!("runs/first/{arm}/run-1/metadata.json"), json!({"total_tokens": tokens}).to_string());
+    }
+    let page = review(&workspace, &[]).0;
+    assert!(page.contains("Extra tokens per run against lift. Not shown, tokens not measured: second."));
+    assert!(page.contains("<title>first: +100\u{a0}pp, +500 tokens a run</title>"));
+    assert!(page.contains(">+200</text>") && !page.contains("Extra time per run"));
+}

@@ -13,6 +13,7 @@ use crate::analyze::case_detail::CaseDetail;
 use crate::report::cost_line::amount;
 use crate::report::formats::Again;
 use crate::report::numbers;
+use crate::report::quantities::{time_difference, token_difference};
 
 /// Cases that are named as not shown.
 const NAMED: usize = 12;
@@ -47,6 +48,61 @@ struct Mark {
     is_left: bool,
 }
 
+/// What stands across: the first of these that a pair measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Across {
+    Money,
+    Tokens,
+    Time,
+}
+
+impl Across {
+    fn first_measured(details: &[CaseDetail]) -> Self {
+        let is_measured = |across: &Self| details.iter().any(|detail| across.of(detail).is_some());
+        [Self::Money, Self::Tokens, Self::Time].into_iter().find(is_measured).unwrap_or(Self::Money)
+    }
+
+    /// The mean difference of a case, exact and as people read it.
+    fn of(self, detail: &CaseDetail) -> Option<(Rational, String)> {
+        let (mean, shown) = match self {
+            Self::Money => {
+                let cost = detail.cost.as_ref().ok()?;
+                (&cost.mean, amount(&cost.mean, cost.currency))
+            }
+            Self::Tokens => {
+                let mean = detail.tokens.as_ref()?;
+                (mean, format!("{} tokens", token_difference(rational::to_f64(mean))))
+            }
+            Self::Time => {
+                let mean = detail.elapsed_ms.as_ref()?;
+                (mean, time_difference(rational::to_f64(mean)))
+            }
+        };
+        let same = match self {
+            Self::Money => "the same price",
+            Self::Tokens => "the same tokens",
+            Self::Time => "the same time",
+        };
+        Some((mean.clone(), if mean.is_zero() { same.to_owned() } else { shown }))
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Money => "Extra cost per run",
+            Self::Tokens => "Extra tokens per run",
+            Self::Time => "Extra time per run",
+        }
+    }
+
+    fn missing(self) -> &'static str {
+        match self {
+            Self::Money => "Not shown, cost not measured",
+            Self::Tokens => "Not shown, tokens not measured",
+            Self::Time => "Not shown, time not measured",
+        }
+    }
+}
+
 /// One case with both numbers.
 struct Point<'a> {
     id: &'a str,
@@ -57,21 +113,15 @@ struct Point<'a> {
 
 impl Scatter {
     pub(super) fn of(again: Again<'_>, details: &[CaseDetail]) -> Self {
+        let across = Across::first_measured(details);
         let mut points = Vec::new();
         let mut missing = Vec::new();
         for case in &again.analysis.inference.by_case {
-            let cost = details.get(case.position as usize).and_then(|detail| detail.cost.as_ref().ok());
+            let cost = details.get(case.position as usize).and_then(|detail| across.of(detail));
             match (&case.rates, cost) {
-                (Some(rates), Some(cost)) => points.push(Point {
-                    id: &case.case_id,
-                    lift: rates.delta(),
-                    shown_cost: if cost.mean.is_zero() {
-                        "the same price".to_owned()
-                    } else {
-                        amount(&cost.mean, cost.currency)
-                    },
-                    cost: cost.mean.clone(),
-                }),
+                (Some(rates), Some((cost, shown_cost))) => {
+                    points.push(Point { id: &case.case_id, lift: rates.delta(), shown_cost, cost });
+                }
                 (Some(_), None) => missing.push(case.case_id.as_str()),
                 (None, _) => {}
             }
@@ -84,7 +134,7 @@ impl Scatter {
                 x_zero: String::new(),
                 marks: Vec::new(),
                 not_shown: String::new(),
-                empty: "Nothing to plot: no pair of runs recorded what it cost.",
+                empty: "Nothing to plot: no pair of runs recorded cost, tokens or time.",
             };
         }
         let currency = details.iter().find_map(|detail| detail.cost.as_ref().ok()).map(|cost| cost.currency);
@@ -99,14 +149,19 @@ impl Scatter {
             if high > low { (value - low) / (high - low) } else { 0.5 }
         };
         let decimals = decimals(&x);
-        let money = |value: f64| {
+        let label = |value: f64| {
             let sign = if value < 0.0 { "\u{2212}" } else { "+" };
             let unit = match currency {
                 Some(Currency::USD) => "$".to_owned(),
                 Some(currency) => format!("{}\u{a0}", currency.code()),
                 None => String::new(),
             };
-            if value == 0.0 { "0".to_owned() } else { format!("{sign}{unit}{:.decimals$}", value.abs()) }
+            match across {
+                _ if value == 0.0 => "0".to_owned(),
+                Across::Money => format!("{sign}{unit}{:.decimals$}", value.abs()),
+                Across::Tokens => token_difference(value),
+                Across::Time => time_difference(value),
+            }
         };
         let points_text = |value: f64| match value {
             0.0 => "0".to_owned(),
@@ -133,7 +188,7 @@ impl Scatter {
                 is_left: labelled.get(at) == Some(&LabelSide::Left),
             }
         });
-        let mut not_shown = named("Not shown, cost not measured", &missing);
+        let mut not_shown = named(across.missing(), &missing);
         if left_out > 0 {
             not_shown.push_str(&format!(
                 " {} with the largest lifts are not shown either.",
@@ -141,9 +196,9 @@ impl Scatter {
             ));
         }
         Self {
-            x_name: "Extra cost per run".to_owned(),
+            x_name: across.name().to_owned(),
             x_zero: percent_of(place(&x, 0.0)),
-            x_ticks: x.iter().map(|tick| (percent_of(place(&x, *tick)), money(*tick))).collect(),
+            x_ticks: x.iter().map(|tick| (percent_of(place(&x, *tick)), label(*tick))).collect(),
             y_ticks: y
                 .iter()
                 .map(|tick| (percent_of(1.0 - place(&y, *tick)), points_text(*tick), *tick == 0.0))
