@@ -1,7 +1,10 @@
 // Checks 27 and 28, the part of the page: verdicts kept in the browser, and verdicts sent to the server.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { open, startBrowser, visit } from "./browser.mjs";
 import { pagePath, readIslands, variantPath } from "./pages.mjs";
@@ -75,6 +78,15 @@ test("27 a verdict by key, a note with quotes and newlines, kept over a reload, 
   assert.deepEqual(places, [...places].sort((a, b) => a - b));
   assert.equal(file.entries.length, given.length + 4);
   assert.equal(await page.locator("#toast").innerText(), `feedback.json: ${given.length + 4} verdicts. Put it beside benchmark.json.`);
+  // what the page wrote is read by the program that the page names
+  if (process.env.SKILL_LIFT_PROGRAM) {
+    const folder = mkdtempSync(join(tmpdir(), "feedback-")), place = join(folder, "feedback.json");
+    writeFileSync(place, text);
+    const report = pagePath("demo").replace(/html$/, "json");
+    const said = JSON.parse(execFileSync(process.env.SKILL_LIFT_PROGRAM, ["error-analysis", "--benchmark", report, "--feedback", place, "--format", "json"], { encoding: "utf8", maxBuffer: 1 << 28 }));
+    assert.equal(said.feedback.run_entries + said.feedback.check_entries, file.entries.length);
+    rmSync(folder, { recursive: true });
+  }
   await page.context().close();
 });
 

@@ -46,6 +46,6 @@ rm -f "$pages.log"
 echo "pages of the program: $(find "$pages" -maxdepth 1 -name '*.html' | wc -l) written, $((SECONDS - started)) s"
 failed=0
 tests "pages made by hand" || failed=1
-export SKILL_LIFT_PAGES="$pages"
+export SKILL_LIFT_PAGES="$pages" SKILL_LIFT_PROGRAM="$program"
 tests "pages of the program" || failed=1
 exit "$failed"

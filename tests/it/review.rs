@@ -443,3 +443,30 @@ fn without_money_tokens_stand_across_the_plot_of_costs() {
     assert!(page.contains("<title>first: +100\u{a0}pp, +500 tokens a run</title>"));
     assert!(page.contains(">+200</text>") && !page.contains("Extra time per run"));
 }
+
+#[test]
+fn what_a_judge_said_stands_beside_its_verdict() {
+    let workspace = Workspace::new();
+    let judged = json!({"name": "clear", "type": "judge", "rubric": ["Is it clear?"], "severity": "gate"});
+    workspace.suite(&json!({"cases": [{"id": "c", "split": "tune", "prompt": "p", "assertions": [judged]}]}));
+    for arm in ["with_skill", "without_skill"] {
+        workspace.write(&format!("runs/c/{arm}/output.md"), "answer");
+    }
+    let verdicts: String = ["with_skill", "without_skill"]
+        .map(|arm| {
+            let id = format!("c::{arm}::run-1::clear");
+            json!({"judge_task_id": id, "passed": arm == "with_skill", "evidence": "plain words"}).to_string() + "\n"
+        })
+        .concat();
+    workspace.write("verdicts.jsonl", verdicts);
+    let said = workspace.on_runs(
+        "benchmark",
+        &["--judge-results", "verdicts.jsonl", "--out", "benchmark.json", "--quiet", "--review", "review.html"],
+    );
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let (case, _) = Page::read(&workspace, "review.html").case("c");
+    let checks: Vec<&Value> = case["runs"].as_array().unwrap().iter().map(|run| &run["checks"][0]).collect();
+    assert_eq!(checks[0]["outcome"], "pass");
+    assert_eq!((&checks[0]["judge"], &checks[0]["evidence"]), (&json!({"reasoning": "plain words"}), &json!("")));
+    assert_eq!(checks[1]["outcome"], "fail");
+}

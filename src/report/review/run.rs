@@ -102,6 +102,33 @@ pub(super) struct CheckResult {
     spans: Vec<(usize, usize, usize)>,
     #[serde(skip_serializing_if = "is_zero")]
     spans_more: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judge: Option<Judge>,
+}
+
+/// What a judge said.
+#[derive(Debug, Serialize)]
+struct Judge {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threshold: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    panel: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    dimensions: Vec<(String, f64)>,
+    reasoning: String,
+}
+
+impl Judge {
+    fn of(check: &SavedCheck) -> Option<Self> {
+        let said = check.judgement.as_deref();
+        let reasoning = cut_to(&check.evidence, EVIDENCE_CHARACTERS);
+        (check.is_judgement && (said.is_some() || !reasoning.is_empty())).then(|| Self {
+            threshold: said.and_then(|said| said.threshold),
+            panel: said.and_then(|said| said.criteria).map(|(met, total)| format!("{met} of {total} criteria are met")),
+            dimensions: said.map(|said| said.dimensions.clone()).unwrap_or_default(),
+            reasoning,
+        })
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -293,7 +320,9 @@ fn result(check: &SavedCheck, shown: &[(&str, usize, Shown<'_>)]) -> CheckResult
         outcome,
         words: said,
         score: check.share.filter(|_| check.severity == crate::suite::Severity::Soft || check.is_judgement),
-        evidence: cut_to(&check.evidence, EVIDENCE_CHARACTERS),
+        // what a judge said stands in a part of its own
+        evidence: if check.is_judgement { String::new() } else { cut_to(&check.evidence, EVIDENCE_CHARACTERS) },
+        judge: Judge::of(check),
         spans_more: check.spans.len() - spans.len() + check.more_spans as usize,
         spans,
     }

@@ -22,7 +22,7 @@ use super::{figures, published, shape, stated};
 use crate::json::Item;
 use crate::runs::OnDuplicate;
 
-pub use row::{SavedCase, SavedCheck, SavedCounts, SavedRow, SavedSpan};
+pub use row::{SavedCase, SavedCheck, SavedCounts, SavedJudgement, SavedRow, SavedSpan};
 
 /// The most that one more passed run can be worth, as on the command line.
 const MOST_PER_LIFT: u64 = 1_000_000_000;

@@ -3,7 +3,7 @@
 use super::super::error::ClaimsError;
 use super::super::figures::{self, Figure, MOST_ASSERTIONS};
 use super::super::note::{NoteCode, Notes};
-use super::super::places::{items, text_of};
+use super::super::places::{items, members, text_of};
 use super::super::row::{repetition, report_reasons};
 use super::super::verdicts::plain;
 use super::fields::Fields;
@@ -16,6 +16,9 @@ use crate::suite::{AssertionType, EvalIntent, OracleTier, Severity, Split};
 
 /// Code points of evidence that are kept of one check.
 const EVIDENCE_CHARACTERS: usize = 4_000;
+
+/// Dimensions that are kept of one judgement.
+const MOST_DIMENSIONS: usize = 50;
 
 /// Places that are kept of one check.
 const MOST_SPANS: usize = 20;
@@ -95,6 +98,19 @@ pub struct SavedCheck {
     pub spans: Vec<SavedSpan>,
     /// Places that are not listed.
     pub more_spans: u32,
+    /// What a judge said beside its verdict, if it said something.
+    pub judgement: Option<Box<SavedJudgement>>,
+}
+
+/// What a judge said beside its verdict.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SavedJudgement {
+    /// Smallest mean score that passes, from 0 to 1.
+    pub threshold: Option<f64>,
+    /// Its scores by dimension, as it gave them.
+    pub dimensions: Vec<(String, f64)>,
+    /// How many criteria are met, of how many.
+    pub criteria: Option<(u32, u32)>,
 }
 
 /// A place in a text of a run.
@@ -403,12 +419,30 @@ fn check(check: Fields<'_, '_, '_>, is_judgement: bool) -> Result<SavedCheck, Cl
         share,
         evidence: capped(&evidence),
         state: word("state"),
+        judgement: if is_judgement { judgement(check.item) } else { None },
         spans: check.get("spans").into_iter().flat_map(items).filter_map(span).take(MOST_SPANS).collect(),
         more_spans: check
             .get("spans_more")
             .and_then(figures::count)
             .map_or(0, |more| more.try_into().unwrap_or(u32::MAX)),
     })
+}
+
+/// What a judge said beside its verdict; what is none of it is passed over, since nothing is counted by it.
+fn judgement(check: Item<'_, '_>) -> Option<Box<SavedJudgement>> {
+    let number =
+        |item: Item<'_, '_>| item.as_number().map(|number| number.as_f64()).filter(|number| number.is_finite());
+    let count = |key: &str| check.get(key).and_then(figures::count).and_then(|count| u32::try_from(count).ok());
+    let scores = check.get("dimension_scores").into_iter().flat_map(members);
+    let said = SavedJudgement {
+        threshold: check.get("threshold").and_then(number),
+        dimensions: scores
+            .filter_map(|(name, score)| Some((name.into_owned(), number(score)?)))
+            .take(MOST_DIMENSIONS)
+            .collect(),
+        criteria: count("criteria_met").zip(count("criteria_total")),
+    };
+    (said != SavedJudgement::default()).then(|| Box::new(said))
 }
 
 /// A place; one that is none is passed over, since nothing is counted by it.
