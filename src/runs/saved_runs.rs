@@ -41,7 +41,7 @@ pub struct RunContents {
     pub events: Rc<Events>,
     /// When each of the events was, in their order; nothing where there are none.
     pub times: Vec<EventTime>,
-    /// Every regular file of the run by path, at most [`FILES_LISTED`].
+    /// Every regular file of the run by path; the first of them, where there are very many.
     pub files: Vec<RunFile>,
     /// Files that are not listed.
     pub more_files: usize,
