@@ -15,9 +15,9 @@ function viewsOf(name) {
   return { overview: "#overview", list: "#cases", rendered: `#case=${id}&a=1`, raw: `#case=${id}&a=1&view=raw`, difference: `#case=${id}&view=diff`, nothing: "#cases&q=no%20such%20case", unknown: "#case=unknown" };
 }
 
-for (const name of PAGES.filter((page) => page !== "big")) for (const theme of ["light", "dark"]) {
-  test(`17, 18 ${name} ${theme}: axe finds nothing, contrast of all text is at least 4.5`, async () => {
-    const { page } = await open(browser, name, { theme });
+for (const name of PAGES.filter((page) => page !== "big")) for (const theme of ["light", "dark"]) for (const width of [1280, 420]) {
+  test(`17, 18 ${name} ${theme} at ${width}: axe finds nothing, contrast of all text is at least 4.5`, async () => {
+    const { page } = await open(browser, name, { theme, width });
     await page.evaluate(AXE);
     for (const [view, hash] of Object.entries(viewsOf(name))) {
       await visit(page, hash);
