@@ -14,6 +14,7 @@ mod link;
 mod overview;
 mod run;
 mod shell;
+mod telemetry;
 mod texts;
 
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -6,16 +6,16 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
-use skill_lift_contract::telemetry::{Measurement, Money, Observation, Provenance};
 
 use super::assets::AssetLinks;
 use super::budget::{Caps, TraceCap};
+use super::telemetry::{Quantity, telemetry};
 use super::texts::{Shown, TextTable};
 use crate::report::formats::cut_to;
 use crate::report::words;
 use crate::runs::EventsProblem;
 use crate::runs::claims::{SavedCheck, SavedRow, SavedSpan};
-use crate::runs::events::{Event, EventKind, EventLog, EventStatus, EventTime, Events, FailedCommands};
+use crate::runs::events::{Event, EventKind, EventStatus, EventTime, Events};
 use crate::runs::saved_runs::{AnswerContent, RunContents, RunFile};
 
 /// Code points of evidence and of details of the trace.
@@ -154,18 +154,6 @@ struct FileJson {
     href: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<usize>,
-}
-
-/// Name, unit, value, source, reason and currency: words are positions in the words of the chunk.
-#[derive(Debug, Serialize)]
-struct Quantity(usize, usize, Value, usize, usize, usize);
-
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum Value {
-    Number(f64),
-    Flag(bool),
-    None,
 }
 
 /// Bytes of a page that can be left out.
@@ -457,78 +445,4 @@ fn image_type(path: &str) -> Option<&'static str> {
         "svg" => "image/svg+xml",
         _ => return None,
     })
-}
-
-fn telemetry(row: &SavedRow, contents: Option<&RunContents>, words: &mut TextTable) -> Vec<Quantity> {
-    let SavedRow { telemetry: used, skill_loaded, .. } = row;
-    let is_told = |measurement: &Measurement<u64>| measurement.value().is_some_and(|value| *value > 0);
-    let mut list =
-        vec![count("Time", "ms", &used.elapsed_ms, words), count("Tokens", "tokens", &used.total_tokens, words)];
-    for (label, measurement) in [
-        ("Input tokens", &used.input_tokens),
-        ("Output tokens", &used.output_tokens),
-        ("Read from cache", &used.cache_read_tokens),
-        ("Written to cache", &used.cache_write_tokens),
-    ] {
-        if is_told(measurement) {
-            list.push(count(label, "tokens", measurement, words));
-        }
-    }
-    list.push(money(&used.cost, words));
-    list.push(count("Tool calls", "count", &used.commands, words));
-    // only what went wrong is worth a line
-    let failed = contents.and_then(|contents| contents.events.as_ref().as_ref().ok()).map(EventLog::failed_commands);
-    if let Some(FailedCommands { failed, recovered }) = failed.filter(|commands| commands.failed > 0) {
-        for (name, value) in [("Failed commands", failed), ("Made good later", recovered)] {
-            let [name, unit, source] = [name, "count", "trace"].map(|word| words.word(word));
-            list.push(Quantity(name, unit, Value::Number(value as f64), source, 0, 0));
-        }
-    }
-    let (source, reason) = match skill_loaded {
-        Some(_) => ("trace", ""),
-        None => ("", "No trace says whether the skill was loaded."),
-    };
-    let [name, unit, source, reason] = ["Skill loaded", "yes_no", source, reason].map(|word| words.word(word));
-    list.push(Quantity(name, unit, (*skill_loaded).map_or(Value::None, Value::Flag), source, reason, 0));
-    list
-}
-
-fn count(name: &str, unit: &str, measurement: &Measurement<u64>, words: &mut TextTable) -> Quantity {
-    let value = measurement.value().map_or(Value::None, |value| Value::Number(*value as f64));
-    let reason = reason(measurement);
-    let [name, unit, source, reason] = [name, unit, source(measurement), &reason].map(|word| words.word(word));
-    Quantity(name, unit, value, source, reason, 0)
-}
-
-fn money(measurement: &Measurement<Money>, words: &mut TextTable) -> Quantity {
-    let money = measurement.value();
-    let value = money.and_then(|money| money.amount.to_f64()).map_or(Value::None, Value::Number);
-    let reason = reason(measurement);
-    let currency = money.map(|money| money.currency.code().to_owned()).unwrap_or_default();
-    let texts = ["Cost", "money", source(measurement), &reason, &currency];
-    let [name, unit, source, reason, currency] = texts.map(|word| words.word(word));
-    Quantity(name, unit, value, source, reason, currency)
-}
-
-fn source<T>(measurement: &Measurement<T>) -> &'static str {
-    match measurement.provenance() {
-        Some(Provenance::ProviderReported) => "provider",
-        Some(Provenance::TraceNormalized) => "trace",
-        Some(Provenance::PriceTableEstimated) => "price table",
-        Some(Provenance::Estimated) => "estimated",
-        Some(Provenance::LegacyUnverified) => "older record, unverified",
-        None => "",
-    }
-}
-
-fn reason<T>(measurement: &Measurement<T>) -> String {
-    match &measurement.observation {
-        Observation::Available { .. } => String::new(),
-        Observation::Unavailable(reason) => {
-            format!("Nothing in the files of this run states it ({}).", cut_to(reason, LABEL_CHARACTERS))
-        }
-        Observation::NotApplicable(reason) => {
-            format!("It does not apply to this run ({}).", cut_to(reason, LABEL_CHARACTERS))
-        }
-    }
 }
