@@ -4,11 +4,12 @@
 //! root is not opened, whatever the report says.
 
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use skill_lift_contract::TreeDigest;
 
+use super::answer_files::open_run;
 use super::directory::{FileProblem, RunDirectory};
 use super::events::{self, EventTime, Events};
 use super::evidence::turn_folder;
@@ -118,14 +119,9 @@ impl SavedRuns {
         Some(RunContents { answers, events, times, files, more_files, directory })
     }
 
+    /// A directory that cannot be opened has nothing to show; the page says so.
     fn open(&self, run_dir: &str) -> Option<RunDirectory> {
-        let is_below = Path::new(run_dir).components().all(|part| matches!(part, Component::Normal(_)));
-        let path = fs::canonicalize(self.root.join(run_dir)).ok().filter(|_| is_below && !run_dir.is_empty())?;
-        if !path.starts_with(&self.root) || !path.is_dir() {
-            return None;
-        }
-        let opened = RunDirectory::open(path, run_dir.to_owned(), None, self.limits.directory_entries).ok()?;
-        Some(opened.without_digests()).filter(RunDirectory::exists)
+        open_run(&self.root, run_dir, &self.limits).ok()
     }
 
     fn answer(&self, directory: &mut RunDirectory, below: &str) -> Option<AnswerFile> {
