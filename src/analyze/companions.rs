@@ -14,6 +14,7 @@ use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::variance::{UnitSpread, VarianceSplit, mean_noise, variance_split};
 
 use super::AnalysisOptions;
+use super::independence::Independence;
 use super::inference::{Contrast, Unit};
 use super::table::RunTable;
 use super::within_case::RunsOfCases;
@@ -41,13 +42,18 @@ pub struct Companions {
 
 impl Companions {
     /// Of a headline and the runs behind it.
-    pub fn of(table: &RunTable, contrast: &Contrast, runs: &RunsOfCases, options: &AnalysisOptions) -> Self {
+    pub fn of(
+        table: &RunTable,
+        contrast: &Contrast,
+        (runs, independence): (&RunsOfCases, &Independence),
+        options: &AnalysisOptions,
+    ) -> Self {
         let alpha = options.thresholds.alpha();
         let deltas: Vec<Rational> = contrast.units.iter().map(|unit| unit.delta()).collect();
         let margin = options.equivalence_margin.as_ref().ok_or(Withheld::NoAlternativeDeclared);
         let ((interval_sign_flip, interval_bounded), within_case) = rayon::join(
             || rayon::join(|| inversion_interval(&deltas, alpha), || bounded_interval(&deltas, alpha)),
-            || runs.overall(),
+            || runs.overall(independence),
         );
         let robust = hodges_lehmann(&deltas);
         let width = contrast.interval.as_ref().ok().and_then(|i| rational::from_f64(i.upper - i.lower));

@@ -14,6 +14,7 @@ pub mod error_analysis;
 pub mod flags;
 pub mod forge;
 pub mod gate;
+pub mod independence;
 pub mod inference;
 pub mod lift;
 pub mod missingness;
