@@ -73,6 +73,15 @@ impl UnitRates {
     }
 }
 
+/// The units that got worse, worst first and then by name; as many as asked for.
+pub fn worst_units(units: &[UnitRates], most: usize) -> Vec<&UnitRates> {
+    let zero = Rational::zero();
+    let mut worse: Vec<(Rational, &UnitRates)> =
+        units.iter().map(|unit| (unit.delta(), unit)).filter(|(delta, _)| *delta < zero).collect();
+    worse.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.name.cmp(&b.1.name)));
+    worse.into_iter().take(most).map(|(_, unit)| unit).collect()
+}
+
 /// The lift over some units, and how sure it is.
 #[derive(Debug)]
 pub struct Contrast {
@@ -217,7 +226,7 @@ impl Inference {
             || {
                 let beside = || {
                     let repeated = repeated_success(table, pairing, options.thresholds.alpha());
-                    (Companions::of(table, &overall, (&runs, &independence), options), repeated)
+                    (Companions::of(table, &overall, &units, (&runs, &independence), options), repeated)
                 };
                 let by_case = || cases::by_case(table, pairing, (&runs, &independence), &units, &options.thresholds);
                 rayon::join(by_case, beside)
@@ -311,6 +320,18 @@ pub fn overall(table: &RunTable, pairing: &Pairing, options: &AnalysisOptions) -
 
 /// Means over the models of each case, then over the cases of each family.
 fn unit_rates(table: &RunTable, unit: Unit, units: &[UnitMeans]) -> Vec<UnitRates> {
+    cases_of_units(table, unit, units)
+        .into_iter()
+        .filter_map(|(name, members)| UnitRates::mean_of(name, &members.iter().collect::<Vec<_>>()))
+        .collect()
+}
+
+/// The cases of each unit, by its name: means over their models.
+pub(super) fn cases_of_units<'t>(
+    table: &'t RunTable,
+    unit: Unit,
+    units: &[UnitMeans],
+) -> BTreeMap<&'t str, Vec<UnitRates>> {
     let mut cases: BTreeMap<u32, Vec<&UnitMeans>> = BTreeMap::new();
     for unit in units {
         cases.entry(unit.case).or_default().push(unit);
@@ -328,9 +349,6 @@ fn unit_rates(table: &RunTable, unit: Unit, units: &[UnitMeans]) -> Vec<UnitRate
         grouped.entry(name).or_default().extend(mean_rates(name, &with, &without));
     }
     grouped
-        .into_iter()
-        .filter_map(|(name, members)| UnitRates::mean_of(name, &members.iter().collect::<Vec<_>>()))
-        .collect()
 }
 
 fn mean_rates(name: &str, with: &[Rational], without: &[Rational]) -> Option<UnitRates> {

@@ -2,6 +2,7 @@
 //!
 //! Blocks hold codes, counts and exact rationals. Nothing is rounded or put into words here: that is the report's part.
 
+pub mod agreement;
 pub mod benchmark_file;
 pub mod case_detail;
 pub mod companions;

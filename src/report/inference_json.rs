@@ -7,7 +7,7 @@ use skill_lift_stats::{SignFlip, Withheld};
 
 use super::caveats::{Caveat, caveats};
 use super::companions_json::{CompanionsBlock, ReliabilityRow, companions, reliability};
-use super::efficiency_json::{CostPerRun, EfficiencyBlock, cost_per_run, efficiency};
+use super::efficiency_json::{CostPerRun, EfficiencyBlock, PercentileBlock, cost_per_run, efficiency, percentiles};
 use super::independence_json::{self, IndependenceBlock};
 use super::missingness_json::{self, MissingnessBlock};
 use super::one_arm_json::{self, CriterionBlock};
@@ -43,6 +43,8 @@ pub(super) struct InferenceBlock<'a> {
     sanity: Option<SanityBlock>,
     #[serde(skip_serializing_if = "Option::is_none")]
     efficiency: Option<EfficiencyBlock<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    percentiles: Vec<PercentileBlock>,
     multiplicity: Multiplicity,
     review_queue: Vec<ReviewItem>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -434,6 +436,7 @@ pub(super) fn block<'a>(
         independence: inference.independence.as_ref().map(independence_json::block),
         sanity: sanity.map(sanity_block),
         efficiency: used.map(efficiency),
+        percentiles: used.map(percentiles).unwrap_or_default(),
         multiplicity: Multiplicity {
             models: Family { method: "holm", tests, untested: inference.by_model.len() - tests },
             cases: Family {

@@ -4,6 +4,7 @@
 
 mod aggregate_json;
 mod aggregate_table;
+mod agreement_json;
 pub mod benchmark_json;
 mod caveats;
 mod companions_json;

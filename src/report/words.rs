@@ -1,6 +1,5 @@
 //! Words for codes: flags, verdicts, reasons. Every output takes them from here.
 
-use num_traits::Signed;
 use skill_lift_stats::rational;
 use skill_lift_stats::variance::VarianceSplit;
 use skill_lift_stats::verdict::{TooFewReason, VerdictCode};
@@ -8,7 +7,7 @@ use skill_lift_stats::verdict::{TooFewReason, VerdictCode};
 use super::numbers;
 use crate::analyze::completeness::IncompleteReason;
 use crate::analyze::flags::Flag;
-use crate::analyze::inference::{Contrast, Inference, Unit};
+use crate::analyze::inference::{self, Contrast, Inference, Unit};
 use crate::analyze::table::Baseline;
 
 /// The text of a flag in `case_flags`, as version 0.6 of the report format spells it.
@@ -354,10 +353,8 @@ pub fn shown_equivalent(inference: &Inference) -> Option<String> {
 
 /// The units that lost most, as a sentence.
 fn worst_units(contrast: &Contrast) -> String {
-    let mut lost: Vec<_> = contrast.units.iter().filter(|unit| unit.delta().is_negative()).collect();
-    // a stable sort: equal losses stay in the order of names
-    lost.sort_by_key(|unit| unit.delta());
-    let names: Vec<&str> = lost.iter().take(WORST_NAMED).map(|unit| unit.name.as_str()).collect();
+    let worst = inference::worst_units(&contrast.units, WORST_NAMED);
+    let names: Vec<&str> = worst.into_iter().map(|unit| unit.name.as_str()).collect();
     format!(" Worst {}: {}.", unit_name(contrast), names.join(", "))
 }
 
