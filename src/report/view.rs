@@ -7,6 +7,7 @@ use skill_lift_stats::interval::PaddedT;
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::verdict::VerdictCode;
 
+use super::caveats::caveats;
 use super::cost_line::{cost_line, worth_line};
 use super::numbers;
 use super::words::{self, Headline, Tone};
@@ -453,7 +454,7 @@ fn notes(analysis: &Analysis) -> Vec<String> {
         notes.push(format!("{} {verb} for a judge; {gates}.", numbers::counted(deferred as usize, "check", "checks")));
     }
     notes.extend(unscored(table));
-    notes.extend(words::caveats(&analysis.inference).into_iter().map(|(_, text)| text));
+    notes.extend(caveats(&analysis.inference).into_iter().map(|caveat| caveat.text));
     notes.extend(one_arm(analysis.inference.one_arm.as_deref().unwrap_or_default()));
     notes
 }

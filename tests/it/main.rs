@@ -25,6 +25,7 @@ mod forge_odd;
 mod format_vectors;
 mod gate;
 mod generate;
+mod independence;
 mod layouts;
 mod migrate;
 mod plan;

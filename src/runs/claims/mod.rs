@@ -38,7 +38,7 @@ pub use model::{
 pub use note::{ClaimNote, NoteCode};
 pub use read::{ReadDesign, ReadOptions, ReadReport, load, read, read_design, read_report, read_report_row};
 pub use saved::{
-    SavedBenchmark, SavedCase, SavedCheck, SavedCounts, SavedJudgement, SavedRow, SavedSpan, StoredVerdicts,
-    read_saved, read_saved_row,
+    SavedBenchmark, SavedCase, SavedCheck, SavedCounts, SavedIndependence, SavedJudgement, SavedRow, SavedSpan,
+    StoredVerdicts, read_saved, read_saved_row,
 };
 pub use stated::{StatedArm, StatedFailure, StatedReport, StatedRow};

@@ -4,6 +4,7 @@
 //! A row that contradicts itself is refused with its place: no count is guessed.
 
 mod fields;
+mod independence;
 mod row;
 
 use std::collections::{BTreeSet, HashMap};
@@ -22,6 +23,7 @@ use super::{figures, published, shape, stated};
 use crate::json::Item;
 use crate::runs::OnDuplicate;
 
+pub use independence::SavedIndependence;
 pub use row::{SavedCase, SavedCheck, SavedCounts, SavedJudgement, SavedRow, SavedSpan};
 
 /// The most that one more passed run can be worth, as on the command line.
@@ -52,6 +54,8 @@ pub struct SavedBenchmark {
     pub value_per_lift: Option<Rational>,
     /// How large a difference was said to be none.
     pub equivalence_margin: Option<Rational>,
+    /// What it states of its runs beside their rows.
+    pub independence: SavedIndependence,
     /// What the report says that it lacks; codes.
     pub incomplete_reasons: Vec<String>,
     /// What its verdicts add up to, if others gave them.
@@ -139,6 +143,7 @@ fn saved(root: Item<'_, '_>, options: &ReadOptions, mut notes: Notes) -> Result<
         strict_evidence: option("evidence").and_then(Item::as_str).as_deref() == Some("strict"),
         value_per_lift: option("value-per-lift").map(value_per_lift).transpose()?,
         equivalence_margin: option("equivalence-margin").map(equivalence_margin).transpose()?,
+        independence: independence::read(root, form),
         incomplete_reasons: texts(root.get("incomplete_reasons")),
         stored: root.get("stored_verdicts").map(stored),
         digests: [digest("suite_sha256"), digest("runs_sha256")],

@@ -38,6 +38,8 @@ pub struct SavedCase {
     pub name: Option<String>,
     /// Its family.
     pub family: Option<String>,
+    /// The dataset of which it is a row, if it is one.
+    pub dataset: Option<String>,
     /// Which part of the suite it belongs to.
     pub split: Option<Split>,
     /// What kind of case it is.
@@ -320,6 +322,7 @@ fn case(row: Fields<'_, '_, '_>) -> Result<SavedCase, ClaimsError> {
         id: row.get("case_id").and_then(plain).ok_or_else(refuse)?,
         name: row.text("case_label")?,
         family: row.text("family")?,
+        dataset: row.text("dataset")?,
         split: row.text("split")?.as_deref().and_then(Split::from_word),
         kind: row.text("kind")?.unwrap_or_default(),
         domain: row.text("domain")?,
