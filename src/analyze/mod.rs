@@ -37,6 +37,7 @@ pub mod telemetry;
 pub mod test_cases;
 pub mod trajectory;
 pub mod trend;
+pub mod triggers;
 pub mod variants;
 pub mod within_case;
 

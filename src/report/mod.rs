@@ -46,6 +46,7 @@ pub mod reproduction;
 pub mod review;
 pub mod row;
 mod row_facts;
+mod several_words;
 pub mod skill_eval;
 mod slices_json;
 pub mod spool;

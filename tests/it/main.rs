@@ -34,6 +34,8 @@ mod replay_reading;
 mod report_formats;
 mod report_runs;
 mod review;
+mod review_parts;
+mod review_skills;
 mod serve;
 mod skill_eval;
 mod skill_eval_arguments;
