@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { open, startBrowser, visit } from "./browser.mjs";
+import { open, startBrowser, unfold, visit } from "./browser.mjs";
 import { PAGES, pagePath, readIslands, variantPath } from "./pages.mjs";
 
 const AXE = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
@@ -21,8 +21,8 @@ for (const name of PAGES.filter((page) => page !== "big")) for (const theme of [
     await page.evaluate(AXE);
     for (const [view, hash] of Object.entries(viewsOf(name))) {
       await visit(page, hash);
-      await page.evaluate(() => { for (const details of document.querySelectorAll("main details")) details.open = true; scrollTo(0, 0); });
-      await page.waitForTimeout(30);
+      await unfold(page);
+      await page.evaluate(() => scrollTo(0, 0));
       const { violations, contrast } = await page.evaluate(async () => {
         const result = await axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], rules: { "color-contrast": { enabled: true } } });
         return { violations: result.violations.map((found) => `${found.id}: ${found.nodes.slice(0, 3).map((node) => node.html.slice(0, 120) + " | " + node.any.map((check) => check.message).join("; ")).join(" || ")}`), contrast: result.passes.find((rule) => rule.id === "color-contrast")?.nodes.length || 0 };
@@ -52,7 +52,7 @@ for (const name of PAGES) for (const width of [320, 420, 721]) {
     const { page } = await open(browser, name, { width, height: 640 });
     for (const [view, hash] of Object.entries(viewsOf(name))) {
       await visit(page, hash);
-      await page.evaluate(() => { for (const details of document.querySelectorAll("main details")) details.open = true; });
+      await unfold(page);
       const { wide, widest } = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth, widest: [...document.querySelectorAll("main *")].filter((element) => element.getBoundingClientRect().right > innerWidth + 1 && !element.closest(".out, .scroll, .runs, .vh, svg")).slice(0, 3).map((element) => element.outerHTML.slice(0, 100)) }));
       assert.ok(wide <= width, `${view}: ${wide} px ${widest}`);
     }
@@ -136,7 +136,7 @@ test("22 sparse: what is missing is said in words", async () => {
   const { page } = await open(browser, "sparse", { hash: "#cases" });
   for (const hash of ["#cases", ...index.cases.flatMap(({ id }) => [`#case=${encodeURIComponent(id)}`, `#case=${encodeURIComponent(id)}&view=diff`])]) {
     await visit(page, hash);
-    await page.evaluate(() => { for (const details of document.querySelectorAll("main details")) details.open = true; });
+    await unfold(page);
     const found = await page.evaluate(() => {
       const view = document.querySelector("#cases:not([hidden]), #case:not([hidden])");
       return { text: view.innerText, empty: [...view.querySelectorAll("td:not(.fl)")].filter((cell) => !cell.textContent.trim() && !cell.querySelector("svg[aria-label]")).map((cell) => cell.parentElement.innerText), attributes: [...view.querySelectorAll("[title], [aria-label]")].flatMap((element) => ["title", "aria-label"].map((name) => element.getAttribute(name) || "")).join("\n") };

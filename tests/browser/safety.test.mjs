@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { open, startBrowser, visit } from "./browser.mjs";
+import { open, startBrowser, unfold, visit } from "./browser.mjs";
 import { PAGES, fixtureOf, pagePath, readIslands, variantPath } from "./pages.mjs";
 
 let browser;
@@ -83,8 +83,8 @@ test("6 hostile: title unchanged, nothing made from data, one box per hidden cha
     const [file] = detail(id).runs.find((run) => run.arm === 0).answer, text = texts(id)[file.text].text;
     for (const view of ["", "&view=raw", "&view=diff"]) {
       await visit(page, caseAddress(id, view));
+      await unfold(page, "#case");
       const found = await page.evaluate(() => {
-        for (const details of document.querySelectorAll("#case details")) details.open = true;
         const box = document.querySelector("#case .out"), count = (selector) => document.querySelectorAll(`#case ${selector}`).length;
         return { title: document.title, made: count("img:not(.picture img)") + count(".picture img:not([src^='data:image/'])") + count("script") + count("iframe") + count("a[href^=http]") + count("a[href^=javascript]"), scripts: document.scripts.length, boxes: box.querySelectorAll(".ctl").length,
           text: document.querySelector("#case").textContent + document.title, labels: [...document.querySelectorAll("#case *")].flatMap((element) => [...element.attributes].map((attribute) => attribute.value)).join("\n"), alert: box.parentElement.querySelector(".alert")?.textContent };

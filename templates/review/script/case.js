@@ -326,19 +326,32 @@ function trace(sidesShown) {
   const lane = (side) => h("div.lane", h("span", side.short), side.run?.trace?.length ? [bars(side), h("span.num", timed ? time(end(side.run)) : counted(side.run.trace.length, "event"))]
     : h("span.muted", noTrace(side)));
   const axis = timed ? h("div.lane.axis", { "aria-hidden": "true" }, h("span"), h("div", [0, longest / 2, longest].map((at) => h("span", at ? time(at) : "0"))), h("span")) : null;
+  // the outputs of tools that are in the document, to be drawn again
+  const outputs = [], hasColours = traced.some(({ run }) => run.trace.some(({ detail }) => SGR.test(detail || "")));
+  const toggle = hasColours && button("colours", "Colours", colours, () => {
+    colours = !colours;
+    toggle.setAttribute("aria-pressed", String(colours));
+    for (const draw of outputs) draw();
+  }, "btn sm");
   return block("Trace", traced.length && !timed ? "The trace has no times; bars show order." : null, h("div.tl", sidesShown.map(lane), axis,
     kinds.size ? h("div.legend", Object.keys(KINDS).filter((kind) => kinds.has(kind)).map((kind) => h("span", kindMark(kind), KINDS[kind]))) : null,
-    h("div.calls", traced.map((side) => calls(side)))));
+    h("div.calls", toggle, traced.map((side) => calls(side, outputs)))));
 }
 
 const noTrace = ({ run, absent, reason }) => (absent ? reason : run?.trace && !run.trace.length ? "The trace is empty." : `No trace was recorded${run?.trace_reason ? ": " + run.trace_reason.replace(/\.$/, "") : ""}.`);
 
 // The list of a long trace is built when it is opened.
-function calls({ name, run }) {
+function calls({ name, run }, outputs) {
+  const output = (text) => {
+    const box = h("pre", FOREIGN), draw = () => replace(box, colours ? coloured(text) : text);
+    outputs.push(draw);
+    draw();
+    return box;
+  };
   const events = h("ul"), details = h("details", { toggle: () => {
     if (!details.open || events.firstChild) return;
     events.append(...run.trace.map((event) => h("li", kindMark(kindOf(event)), h("span.muted", KINDS[kindOf(event)]),
-      event.detail ? h("details", h("summary", h("code", event.label)), h("pre", FOREIGN, event.detail)) : h("code", event.label),
+      event.detail ? h("details", h("summary", h("code", event.label)), output(event.detail)) : h("code", event.label),
       h("span.num.muted", event.ok === false ? h("span.no", "failed ") : null, event.ms == null ? "" : time(event.ms)))));
     if (run.trace_left_out) events.append(h("li.muted", h("span"), h("span"), `${counted(run.trace_left_out, "event")} between are not in this page.`));
   } }, h("summary", `${name}: ${counted(run.trace.length, "event")}`), events);
