@@ -15,13 +15,11 @@ const HIDDEN = new RegExp("(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]|\\u001b\\][^\
   + "|[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff]"
   + "|[\\u{e0000}-\\u{e007f}\\u{e0100}-\\u{e01ef}]", "gu");
 
-function hiddenName(character) {
-  const code = character.codePointAt(0);
-  return code < 32 ? C0_NAMES[code] : HIDDEN_NAMES[code] || "U+" + code.toString(16).toUpperCase().padStart(4, "0");
-}
+const codeOf = (character) => "U+" + character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+const nameOf = (character) => C0_NAMES[character.codePointAt(0)] || HIDDEN_NAMES[character.codePointAt(0)];
 
 // What the box of a character or sequence says.
-const hiddenLabel = (found) => [...found].map((character) => (character.search(HIDDEN) < 0 ? character : hiddenName(character))).join("");
+const hiddenLabel = (found) => [...found].map((character) => (character.search(HIDDEN) < 0 ? character : nameOf(character) || codeOf(character))).join("");
 const countHidden = (text) => (text.replace(/\r\n/g, "\n").match(HIDDEN) || []).length;
 // For places that hold no boxes: titles and labels of elements.
 const plain = (text) => String(text).replace(HIDDEN, (found) => `[${hiddenLabel(found)}]`);
@@ -31,12 +29,10 @@ function visible(text) {
   let done = 0;
   for (const { 0: found, index } of text.matchAll(HIDDEN)) {
     if (index > done) nodes.push(text.slice(done, index));
-    const code = "U+" + found.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"), label = hiddenLabel(found);
-    const name = hiddenName(found);
     const box = document.createElement("span");
     box.className = "ctl";
-    box.title = `${code}${name === code ? "" : " " + name}: shown, not executed`;
-    box.textContent = label;
+    box.title = [codeOf(found), nameOf(found)].filter(Boolean).join(" ") + ": shown, not executed";
+    box.textContent = hiddenLabel(found);
     nodes.push(box);
     done = index + found.length;
   }
@@ -184,10 +180,11 @@ function rawLine(number, ...content) {
   return h("div.ln", h("span", { "aria-hidden": "true" }, number), h("div", { dir: "auto" }, content));
 }
 
+// A line is a piece of the text, or pieces of it with blanks before them.
 function rawView(view, lines) {
-  return lines.map((line) => (line.gap == null
-    ? rawLine(line.number || "", longLine(view, line.from, line.to, (from, to) => marked(view, from, to)))
-    : gapNote(line.gap)));
+  const draw = (from, to) => marked(view, from, to);
+  return lines.map(({ gap, from, to, indent = 0, pieces = [[from, to, ""]], number }) => (gap != null ? gapNote(gap)
+    : rawLine(number || "", "  ".repeat(Math.min(indent, 40)), pieces.map(([start, end, blank]) => [blank, longLine(view, start, end, draw)]))));
 }
 
 // JSON on lines of its own, from the characters of the answer: numbers stay as they were written, and marks keep their places.
@@ -205,11 +202,6 @@ function jsonLines({ text }) {
     before = token;
   }
   return lines;
-}
-
-function jsonView(view, lines) {
-  return lines.map(({ indent, pieces, number }) => rawLine(number, "  ".repeat(Math.min(indent, 40)),
-    pieces.map(([from, to, space]) => [space, longLine(view, from, to, (a, b) => marked(view, a, b))])));
 }
 
 // ---- Rendered view: the part of Markdown that answers use. Links, images and HTML stay text.
@@ -373,7 +365,7 @@ function textBox(box, entry, { marks = [], chosen = null, show, level = 4, head,
   const view = { text: entry.text, marks, chosen };
   const json = show === "md" && entry.json;
   const lines = numbered(json ? jsonLines(entry) : linesOf(entry));
-  const draw = (part) => (json ? jsonView(view, part) : show === "md" ? markdownView(view, part, level) : rawView(view, part));
+  const draw = (part) => (show === "md" && !json ? markdownView(view, part, level) : rawView(view, part));
   // the chosen mark must not hide behind the button
   const strong = marks.filter((mark) => mark.check === chosen);
   const behind = (line) => strong.some((mark) => (line.pieces || [[line.from, line.to]]).some(([from, to]) => mark.from < to && mark.to > from));
