@@ -112,6 +112,24 @@ test("20 controls are 24 by 24 px, or have the room of it around them", async ()
   }
 });
 
+test("names: headings without their hints, rows with headers, controls that can be told apart", async () => {
+  const { page } = await open(browser, variantPath("demo", () => {}), { hash: "#case=bom-and-semicolon" });
+  assert.deepEqual(await page.locator("#case h2").allInnerTexts(), ["Prompt", "Runs", "Answers", "Checks", "Trace", "Telemetry", "Files", "Your verdict"]);
+  assert.equal(await page.getByRole("table", { name: "Checks" }).getByRole("rowheader", { name: /^row count is stated/ }).count(), 1);
+  assert.equal(await page.getByRole("navigation", { name: "Cases" }).getByRole("link", { name: "hebrew-headers −23 pp", exact: true }).count(), 1);
+  assert.equal(await page.getByRole("radio").and(page.getByLabel("hard to say")).count(), 1);
+  assert.equal(await page.getByRole("group", { name: "The answer with the skill is" }).getByRole("radio").count(), 3);
+  assert.equal(await page.getByRole("button", { name: "Enlarge outputs/plot.png" }).count(), 2);
+  const folded = await page.locator("#case .files summary").evaluateAll((all) => all.map((summary) => summary.textContent));
+  assert.deepEqual(folded, ["Show outputs/clean.csv", "Show outputs/clean.csv"]);
+  const nameless = await page.evaluate(() => [...document.querySelectorAll("#case :is(button, a, select, textarea, input, [role=img], [role=group], nav, section[aria-label])")]
+    .filter((element) => !(element.getAttribute("aria-label") || element.textContent.trim() || element.labels?.length || element.querySelector("[alt]"))).map((element) => element.outerHTML.slice(0, 90)));
+  assert.deepEqual(nameless, []);
+  await visit(page, "#cases");
+  assert.equal(await page.getByRole("table", { name: "Cases" }).getByRole("rowheader").count(), 24);
+  await page.context().close();
+});
+
 test("21 print: light, without bars and forms, the answers as they are embedded", async () => {
   const path = variantPath("demo", () => {}), { index, detail, texts } = readIslands(path), item = index.cases.find(({ id }) => id === "two-million-rows");
   const run = detail(item.id).runs.find((other) => other.arm === 0), text = texts(item.id)[run.answer[0].text].text;
@@ -121,8 +139,10 @@ test("21 print: light, without bars and forms, the answers as they are embedded"
   await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
   const printed = await page.evaluate(() => ({ ground: getComputedStyle(document.body).backgroundColor, color: getComputedStyle(document.body).color,
     hidden: [".top", ".rail", ".crumb", ".feedback", ".switches"].filter((selector) => document.querySelector("#case " + selector)?.checkVisibility() || document.querySelector(selector)?.checkVisibility()),
+    buttons: [...document.querySelectorAll("main .btn")].filter((button) => button.checkVisibility()).length,
     height: getComputedStyle(document.querySelector("#case .out")).maxHeight, lines: document.querySelector("#case .out").querySelectorAll(".ln").length, other: document.querySelector("#overview").checkVisibility() }));
   assert.deepEqual(printed.hidden, []);
+  assert.equal(printed.buttons, 0);
   assert.equal(printed.ground, "rgb(255, 255, 255)");
   assert.equal(printed.color, "rgb(0, 0, 0)");
   assert.equal(printed.height, "none");

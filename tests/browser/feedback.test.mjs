@@ -127,6 +127,19 @@ test("27 two open pages: what the other one saved is not lost", async () => {
   await context.close();
 });
 
+test("27 storage that holds what no page wrote: the page opens, and keeps what is said", async () => {
+  for (const found of ["null", "5", "[]", "{\"a\":null}", "{\"a\":\"b\"}", "{ not JSON"]) {
+    const { page, messages } = await open(browser, variantPath("demo", () => {}), { hash: "#case=ragged-rows" });
+    await page.evaluate((text) => { localStorage.setItem(`skill-lift:${JSON.parse(document.getElementById("sl-index").textContent).report_sha256.slice(0, 16)}`, text); }, found);
+    await page.reload();
+    await page.keyboard.press("1");
+    await page.reload();
+    assert.equal(await page.locator("#case input[name=verdict]:checked").getAttribute("value"), "pass", found);
+    assert.deepEqual(messages, [], found);
+    await page.context().close();
+  }
+});
+
 test("27 refused storage: the text is kept until the page is closed, and closing asks", async () => {
   const init = () => { Object.defineProperty(globalThis, "localStorage", { get() { throw new DOMException("refused", "SecurityError"); } }); };
   const { page, messages } = await open(browser, "demo", { hash: "#case=" + encodeURIComponent(readIslands(pagePath("demo")).index.cases[0].id), init });
