@@ -208,6 +208,14 @@ test("answers: lists and quotes without end stay shallow, and take no time", asy
   assert.equal(list[0].match(/x/g).length, 300);
 });
 
+test("answers: the end of a long text knows that it starts inside code", async () => {
+  const source = "# Title\n" + "filler\n\n".repeat(100) + "```sh\n" + "# no heading\n".repeat(300) + "```\n# Part\n";
+  const found = await rendered(source);
+  assert.deepEqual(found.slice(-2).map((block) => block.slice(0, 23)), ["<pre># no heading\n# no ", "<h4>Part</>"]);
+  assert.equal(found.filter((block) => block.startsWith("<pre>")).length, 2, "the head and the tail of it");
+  assert.equal(found.filter((block) => block.startsWith("<h4>")).length, 2);
+});
+
 test("answers: JSON is on lines of its own when rendered, and as it was when raw", async () => {
   const source = '{"a":[1,{"b":12345678901234567890}],"empty":[],"text":"x{},: y"}';
   const path = variantPath("rtl-cjk", ({ chunks: [chunk] }) => {

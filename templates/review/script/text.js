@@ -256,7 +256,8 @@ function tableRow(view, line, cell) {
   return row;
 }
 
-function markdownView(view, all, level) {
+// `fence` opens the code that the lines start in, where they are the end of a text of which the middle is folded.
+function markdownView(view, all, level, fence) {
   let top = 7;
   const textOf = (line) => (line && line.gap == null ? view.text.slice(line.from, line.to) : null);
   const indentOf = (text) => /^[ \t]*/.exec(text)[0].replaceAll("\t", "    ").length;
@@ -287,21 +288,25 @@ function markdownView(view, all, level) {
       const [first, ...rest] = blocksOf(held, depth + 1);
       return [h("li", { dir: "auto" }, first?.tagName === "P" ? [...first.childNodes] : first, rest), end];
     };
-    for (let i = 0; i < lines.length; i++) {
+    // code from a line up to the end of its fence, or of the lines
+    const code = (i, sign, indent) => {
+      const box = h("pre", { dir: "auto" });
+      for (; i < lines.length && !at(i)?.trim().startsWith(sign); i++) {
+        if (at(i) == null) box.append(gapNote(lines[i].gap));
+        else {
+          const { from, to } = dedent(lines[i], indent);
+          fill(box, [longLine(view, from, to, (start, end) => marked(view, start, end)), "\n"]);
+        }
+      }
+      blocks.push(box);
+      return i;
+    };
+    for (let i = fence && !depth ? code(0, fence, 0) + 1 : 0; i < lines.length; i++) {
       const line = lines[i], text = at(i);
       if (text == null) blocks.push(gapNote(line.gap));
       else if (!text.trim()) continue;
-      else if (FENCE.test(text)) {
-        const fence = FENCE.exec(text)[1], code = h("pre", { dir: "auto" });
-        for (i++; i < lines.length && !at(i)?.trim().startsWith(fence); i++) {
-          if (at(i) == null) code.append(gapNote(lines[i].gap));
-          else {
-            const { from, to } = dedent(lines[i], indentOf(text));
-            fill(code, [longLine(view, from, to, (start, end) => marked(view, start, end)), "\n"]);
-          }
-        }
-        blocks.push(code);
-      } else if (HEADING.test(text)) {
+      else if (FENCE.test(text)) i = code(i + 1, FENCE.exec(text)[1], indentOf(text));
+      else if (HEADING.test(text)) {
         // two levels, relative to the first one of the answer, so that the outline of the page skips none
         const [whole, { length }] = HEADING.exec(text);
         top = Math.min(top, length);
@@ -338,6 +343,17 @@ function markdownView(view, all, level) {
 }
 
 // ---- A text with a limit on the lines in the document: the head, a button for all, the tail.
+// What opens the code that a line of Markdown lies in, if it does.
+function fenceAt({ text }, lines, number) {
+  let fence = null;
+  for (const { gap, from, to } of lines.slice(0, number)) {
+    const line = gap == null ? text.slice(from, to) : "";
+    if (!fence) fence = FENCE.exec(line)?.[1];
+    else if (line.trim().startsWith(fence)) fence = null;
+  }
+  return fence;
+}
+
 // What the print needs in full is put here by everything that shows only a part.
 let printable = [];
 
@@ -365,7 +381,7 @@ function textBox(box, entry, { marks = [], chosen = null, show, level = 4, head,
   const view = { text: entry.text, marks, chosen };
   const json = show === "md" && entry.json;
   const lines = numbered(json ? jsonLines(entry) : linesOf(entry));
-  const draw = (part) => (show === "md" && !json ? markdownView(view, part, level) : rawView(view, part));
+  const draw = (part) => (show === "md" && !json ? markdownView(view, part, level, fenceAt(view, lines, lines.indexOf(part[0]))) : rawView(view, part));
   // the chosen mark must not hide behind the button
   const strong = marks.filter((mark) => mark.check === chosen);
   const behind = (line) => strong.some((mark) => (line.pieces || [[line.from, line.to]]).some(([from, to]) => mark.from < to && mark.to > from));
