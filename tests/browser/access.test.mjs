@@ -90,7 +90,7 @@ test("reduced motion: no transition; forced colours: what is chosen is outlined"
 });
 
 test("20 controls are 24 by 24 px, or have the room of it around them", async () => {
-  for (const name of ["demo", "sparse"]) for (const width of [1280, 420]) {
+  for (const name of ["demo", "sparse", "hostile", "rtl-cjk"]) for (const width of [1280, 420]) {
     const { page } = await open(browser, name, { width });
     for (const [view, hash] of Object.entries(viewsOf(name))) {
       await visit(page, hash);
