@@ -57,11 +57,13 @@ export const unfold = (page, within = "main") => page.evaluate(async (selector) 
   }
 }, within);
 
-// The processor time in ms that the page has spent on its main thread, in parts. Other work on the machine does not count,
-// so that a bound on it holds on a busy one, too.
+// What the page has spent: processor time of its main thread in ms, in parts, and its heap in bytes. Other work on the machine
+// does not count, so that a bound on it holds on a busy one, too.
 export async function workOf(page) {
   const session = await page.context().newCDPSession(page);
-  await session.send("Performance.setTimeDomain", { timeDomain: "threadTicks" });
-  await session.send("Performance.enable");
-  return async () => Object.fromEntries((await session.send("Performance.getMetrics")).metrics.map(({ name, value }) => [name.replace("Duration", ""), value * 1000]));
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  return async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return Object.fromEntries(metrics.map(({ name, value }) => (name.endsWith("Duration") ? [name.slice(0, -"Duration".length), value * 1000] : [name, value])));
+  };
 }
