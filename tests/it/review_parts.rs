@@ -125,7 +125,13 @@ fn trigger_runs_that_are_none_are_refused() {
     let workspace = Workspace::new();
     workspace.write("benchmark.json", with_ablations(&json!([])).to_string());
     let said = workspace.run(&[
-        "render-viewer", "--benchmark", "benchmark.json", "--triggers", "benchmark.json", "--out", "review.html",
+        "render-viewer",
+        "--benchmark",
+        "benchmark.json",
+        "--triggers",
+        "benchmark.json",
+        "--out",
+        "review.html",
     ]);
     let expected = "FAIL: benchmark.json: /results: the rows of a trigger report are expected: `query`, `should_trigger`, \
                     `triggered`\n";
@@ -174,7 +180,13 @@ fn an_iteration_without_runs_or_a_common_case_says_so() {
     }
     workspace.write("iteration-1/benchmark.json", before.to_string());
     let said = workspace.run(&[
-        "render-viewer", "--benchmark", "benchmark.json", "--previous-workspace", "iteration-1", "--out", "review.html",
+        "render-viewer",
+        "--benchmark",
+        "benchmark.json",
+        "--previous-workspace",
+        "iteration-1",
+        "--out",
+        "review.html",
     ]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     let warning = "WARN previous_without_common_case: no case with its arm is in iteration-1 as well: the page compares \

@@ -9,7 +9,7 @@ function keepFocus(box, draw) {
 }
 
 const button = (key, name, pressed, click, classes) => h("button", { "data-key": key, class: classes, "aria-pressed": pressed == null ? null : String(pressed), click }, name);
-const block = (title, hint, ...content) => h("section.blk", h("h2", title, hint ? [" ", h("span.muted.small", hint)] : null), content);
+const block = (title, hint, ...content) => h("section.blk", h("div.head", h("h2", title), hint && h("p.muted.small", hint)), content);
 const caseLink = (item) => addressOf({ view: "case", id: item.id, ...NO_CHOICE });
 
 function renderCase() {
@@ -42,7 +42,7 @@ function renderRail() {
   // a long list shows the neighbours only: this is the way on, not the list
   const near = items.slice(Math.max(0, at - 100), Math.max(0, at) + 100);
   shown.rail.replaceChildren(...near.map((other) => h("a", { href: caseLink(other), "aria-current": other === item ? "page" : null, "data-key": "rail " + other.id },
-    glyphMark(other), h("bdi", other.id), other.lift == null ? h("span.muted", "?") : h("span", { class: other.lift < 0 ? "down" : "muted" }, wholeEnd(other.lift)))));
+    glyphMark(other), h("bdi", other.id), other.lift == null ? h("span.muted", "?", h("span.vh", " " + NOT_MEASURED)) : h("span", { class: other.lift < 0 ? "down" : "muted" }, wholeEnd(other.lift), h("span.vh", " pp")))));
   const current = shown.rail.querySelector("[aria-current]");
   if (current) shown.rail.scrollTop = current.offsetTop - 200;
   shown.head.replaceChildren(...caseHead(item, items, at));
@@ -68,9 +68,9 @@ function caseHead(item, items, at) {
 }
 
 const bytesOf = (file) => h("span.muted.small.nw", file.bytes == null ? missing() : size(file.bytes));
-const textBlock = (item, number, options) => {
+const textBlock = (item, number) => {
   const entry = textAt(item, number);
-  return [textNotes(entry, "the suite"), textBox(h("div.prompt", { ...FOREIGN, tabindex: -1 }), entry, { tail: 0, head: 12, ...options })];
+  return [textNotes(entry, "the suite"), textBox(h("div.prompt", { ...FOREIGN, tabindex: -1 }), entry, { tail: 0, head: 12 })];
 };
 
 function promptBlocks(item) {
@@ -173,10 +173,10 @@ function answers(item, [left, right]) {
     options.map(([key, name]) => button(`${label} ${key}`, name, key === chosen, () => go(set(key), true))));
   const section = block("Answers", `${modelName(chosenModel(item))}, repetition ${chosenRepetition(item)}`,
     state.show === "diff" ? diffView(item, right, left) : h("div.arms", answerColumn(item, left, "w"), answerColumn(item, right, "o")));
-  const heading = section.firstChild, switches = h("div.switches",
+  const head = section.firstChild, switches = h("div.switches",
     segment("Show answers as", [["md", "Rendered"], ["raw", "Raw"], ["diff", "Difference"]], state.show, (show) => ({ show })),
     comparisons(item).length > 1 && segment("Compare with", comparisons(item).map(({ key, short }) => [key, short]), state.cmp, (cmp) => ({ cmp })));
-  section.prepend(h("div.answers", heading, switches));
+  section.prepend(h("div.answers", head, switches));
   return section;
 }
 
@@ -257,16 +257,16 @@ function checks(item, data, [left, right]) {
   const outcome = (side, number) => side.checks?.[number]?.outcome;
   const differs = (number) => outcome(left, number) && outcome(right, number) && outcome(left, number) !== outcome(right, number);
   const order = [...all.keys()].sort((a, b) => (differs(b) ? 1 : 0) - (differs(a) ? 1 : 0) || a - b);
-  const head = (name) => h("th", { scope: "col", }, name);
+  const head = (name) => h("th", { scope: "col" }, name);
   return block("Checks", "the ones that differ first; choose one to mark its match in both answers",
-    h("table.as", h("thead", h("tr", head("Check"), head(left.name), head(right.name))),
+    h("table.as", { "aria-label": "Checks" }, h("thead", h("tr", head("Check"), head(left.name), head(right.name))),
       h("tbody", order.map((number) => h("tr", { class: state.a === number ? "chosen" : null },
         checkName(all[number], number), checkCell(left, number), checkCell(right, number))))));
 }
 
 function checkName(check, number) {
   const [tone, words] = SEVERITIES[check.severity] || [];
-  return h("td", button("check " + number, check.name, state.a === number, () => chooseCheck(number), "nm"),
+  return h("td", { role: "rowheader" }, button("check " + number, check.name, state.a === number, () => chooseCheck(number), "nm"),
     h("span.ev", h("code", check.type), words ? [" ", h("span", { class: ("tag " + tone).trim() }, words)] : null, check.note ? " " + check.note : null));
 }
 
@@ -326,19 +326,32 @@ function trace(sidesShown) {
   const lane = (side) => h("div.lane", h("span", side.short), side.run?.trace?.length ? [bars(side), h("span.num", timed ? time(end(side.run)) : counted(side.run.trace.length, "event"))]
     : h("span.muted", noTrace(side)));
   const axis = timed ? h("div.lane.axis", { "aria-hidden": "true" }, h("span"), h("div", [0, longest / 2, longest].map((at) => h("span", at ? time(at) : "0"))), h("span")) : null;
+  // the outputs of tools that are in the document, to be drawn again
+  const outputs = [], hasColours = traced.some(({ run }) => run.trace.some(({ detail }) => SGR.test(detail || "")));
+  const toggle = hasColours && button("colours", "Colours", colours, () => {
+    colours = !colours;
+    toggle.setAttribute("aria-pressed", String(colours));
+    for (const draw of outputs) draw();
+  }, "btn sm");
   return block("Trace", traced.length && !timed ? "The trace has no times; bars show order." : null, h("div.tl", sidesShown.map(lane), axis,
     kinds.size ? h("div.legend", Object.keys(KINDS).filter((kind) => kinds.has(kind)).map((kind) => h("span", kindMark(kind), KINDS[kind]))) : null,
-    h("div.calls", traced.map((side) => calls(side)))));
+    h("div.calls", toggle, traced.map((side) => calls(side, outputs)))));
 }
 
 const noTrace = ({ run, absent, reason }) => (absent ? reason : run?.trace && !run.trace.length ? "The trace is empty." : `No trace was recorded${run?.trace_reason ? ": " + run.trace_reason.replace(/\.$/, "") : ""}.`);
 
 // The list of a long trace is built when it is opened.
-function calls({ name, run }) {
+function calls({ name, run }, outputs) {
+  const output = (text) => {
+    const box = h("pre", FOREIGN), draw = () => replace(box, colours ? coloured(text) : text);
+    outputs.push(draw);
+    draw();
+    return box;
+  };
   const events = h("ul"), details = h("details", { toggle: () => {
     if (!details.open || events.firstChild) return;
     events.append(...run.trace.map((event) => h("li", kindMark(kindOf(event)), h("span.muted", KINDS[kindOf(event)]),
-      event.detail ? h("details", h("summary", h("code", event.label)), h("pre", FOREIGN, event.detail)) : h("code", event.label),
+      event.detail ? h("details", h("summary", h("code", event.label)), output(event.detail)) : h("code", event.label),
       h("span.num.muted", event.ok === false ? h("span.no", "failed ") : null, event.ms == null ? "" : time(event.ms)))));
     if (run.trace_left_out) events.append(h("li.muted", h("span"), h("span"), `${counted(run.trace_left_out, "event")} between are not in this page.`));
   } }, h("summary", `${name}: ${counted(run.trace.length, "event")}`), events);
@@ -386,7 +399,7 @@ function fileEntry(item, run, file) {
   const name = RELATIVE.test(file.href || "") ? h("a", { href: file.href }, path) : path;
   const row = (content) => h("li", h("div", name, content), bytesOf(file));
   if (file.kind === "image" && IMAGE.test(file.data_uri || "")) {
-    const picture = h("button.picture", { "aria-pressed": "false", click: () => picture.setAttribute("aria-pressed", String(picture.classList.toggle("large"))) }, h("img", { src: file.data_uri, alt: file.path }));
+    const picture = h("button.picture", { "aria-label": "Enlarge " + file.path, "aria-pressed": "false", click: () => picture.setAttribute("aria-pressed", String(picture.classList.toggle("large"))) }, h("img", { src: file.data_uri, alt: file.path }));
     return row(picture);
   }
   if (file.text == null) return row();
@@ -395,7 +408,7 @@ function fileEntry(item, run, file) {
     details.append(...textNotes(entry, fullPath({ run }, file.path)), /\.csv$/i.test(file.path)
       ? scroller("div.scroll", file.path, null, h("table.small", csvRows(entry.text).map((cells) => h("tr", cells.slice(0, CSV_COLUMNS).map((cell) => h("td", FOREIGN, cell))))))
       : textBox(scroller("div.out.raw", file.path, FOREIGN), entry, { show: "raw" }));
-  } }, h("summary.small", "Show"));
+  } }, h("summary.small", "Show", h("span.vh", " " + file.path)));
   return row(details);
 }
 

@@ -13,12 +13,16 @@ function countReviewed() {
   byId("reviewed").textContent = `${count(reviewedIds.size)} of ${count(cases.length)} reviewed`;
 }
 
-// Drafts of this browser; where two pages wrote the same entry, the newer one counts.
+// Drafts of this browser; where two pages wrote the same entry, the newer one counts. True when the browser holds all
+// drafts of this page.
 function mergeDrafts() {
-  if (index.served) return;
+  if (index.served) return true;
+  let kept = {};
   try {
-    for (const [key, draft] of Object.entries(JSON.parse(localStorage.getItem(STORE) || "{}"))) if (!(entries.get(key)?.at >= draft.at)) entries.set(key, draft);
+    kept = JSON.parse(localStorage.getItem(STORE)) || {};
+    for (const [key, draft] of Object.entries(kept)) if (!(entries.get(key)?.at >= draft.at)) entries.set(key, draft);
   } catch { /* refused or not ours: `saveDrafts` says so */ }
+  return [...entries].every(([key, entry]) => !entry.at || kept[key]?.at >= entry.at);
 }
 
 function saveDrafts() {
@@ -26,6 +30,13 @@ function saveDrafts() {
   try {
     localStorage.setItem(STORE, JSON.stringify(Object.fromEntries([...entries].filter(([, entry]) => entry.at))));
   } catch { storage = "Kept until you close this page: download it"; }
+}
+
+// Pages of one browser may be processes of their own, and each reads what the others wrote a little late: a page that
+// saved in between wrote without their drafts. Who finds drafts of its own gone puts them back.
+function draftsChanged() {
+  if (!mergeDrafts()) saveDrafts();
+  countReviewed();
 }
 
 function loadFeedback() {
@@ -106,8 +117,8 @@ function feedbackBlock(item, data) {
   forms.status = h("span.muted.small", { role: "status" });
   const section = block("Your verdict", null, h("form.fb", { submit: (event) => event.preventDefault() },
     h("div.row", h("span.muted", "The answer"), choice("arm", arms, String(forms.arm), (value) => { forms.arm = Number(value); }, "Which answer"), h("span.muted", "about"),
-      choice("about", [["", "whole answer"], ...(data?.checks || []).map((check) => [check.name, check.name])], forms.about, (value) => { forms.about = value; }, "About")),
-    h("fieldset", h("legend", `The answer ${armWords(forms.arm)} is`), radios),
+      choice("about", [["", "whole answer"], ...(data?.checks || []).map((check) => [check.name, check.name])], forms.about, (value) => { forms.about = value; }, "About"),
+      h("fieldset", h("legend.vh", `The answer ${armWords(forms.arm)} is`), h("span.muted", { "aria-hidden": "true" }, "is"), radios)),
     h("label.small", { for: "note" }, "Note"), note,
     h("div.row", button("download", "Download feedback.json", null, download, "btn sm"), clear, forms.status)));
   section.classList.add("feedback");

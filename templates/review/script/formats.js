@@ -1,4 +1,5 @@
-// ---- Formats: the same strings as the report in every other format. tests/browser/format-vectors.json holds both to it.
+// ---- Formats that cases are shown in: the same strings as the report in every other format.
+// tests/browser/format-vectors.json holds both to it.
 const MINUS = "\u2212", NO_BREAK = "\u00a0", NOT_MEASURED = "not measured";
 
 // The size of a number with `decimals` decimals after a shift by powers of ten, half to even. It works on the digits:
@@ -26,20 +27,8 @@ function rate(value) {
 function wholeEnd(value) {
   return value === 0 ? "0" : signed(value, fixed(value, Math.abs(value * 100) < 1 ? 1 : 0, 2));
 }
-const pointsEnd = (value) => (value === 0 ? "0" : signed(value, fixed(value, 1, 2)));
-const points = (value) => pointsEnd(value) + NO_BREAK + "pp";
 const wholePoints = (value) => wholeEnd(value) + NO_BREAK + "pp";
-const interval = (low, high) => `${pointsEnd(low)} to ${points(high)}`;
 const wholeInterval = (low, high) => `${wholeEnd(low)} to ${wholePoints(high)}`;
-
-// Never 0, and more digits where rounding would put p on the other side of alpha.
-function pValue(p, alpha) {
-  if (p >= 1) return "p = 1";
-  if (p < 0.0001) return "p < 0.0001";
-  let decimals = p < 0.001 ? 4 : p < 0.1 ? 3 : 2, shown;
-  do shown = fixed(p, decimals++, 0, true); while (decimals <= 12 && Number(shown) <= alpha !== p <= alpha);
-  return "p = " + shown;
-}
 
 function money(amount, currency) {
   const sign = currency === "USD" ? "$" : currency + NO_BREAK;

@@ -29,7 +29,7 @@ function liftGraphic(item) {
 }
 
 function listRow(item, position) {
-  const cell = (name, ...content) => h("td", { class: name }, content);
+  const cell = (name, ...content) => h("td", { class: name || null, role: name == null ? "rowheader" : null }, content);
   return h("tr", { "aria-rowindex": list.virtual ? position + 1 : null, "data-position": position },
     cell(null, h("a", { href: addressOf({ view: "case", id: item.id, ...NO_CHOICE }), "data-key": "case " + item.id }, glyphMark(item), " ", h("bdi", item.id)),
       h("span.ttl", h("bdi", item.title), isReviewed(item.id) ? (item.title ? " · " : "") + "reviewed" : "")),
@@ -120,7 +120,7 @@ function drawWindow() {
   if (first === list.first && last === list.last) return;
   Object.assign(list, { first, last });
   const space = (rows) => {
-    const cell = h("td", { colspan: COLUMNS, }), row = h("tr.space", { "aria-hidden": "true" }, cell);
+    const cell = h("td", { colspan: COLUMNS }), row = h("tr.space", { "aria-hidden": "true" }, cell);
     cell.style.height = rows * list.rowHeight + "px";
     return row;
   };

@@ -129,7 +129,7 @@ function start() {
   addEventListener("beforeunload", (event) => {
     if (unsaved.size || (!index.served && storage !== "Saved in this browser" && entries.size)) event.preventDefault();
   });
-  addEventListener("storage", (event) => { if (event.key === STORE) { mergeDrafts(); countReviewed(); } });
+  addEventListener("storage", (event) => { if (event.key === STORE) draftsChanged(); });
   for (const heading of document.querySelectorAll("#overview h1")) heading.tabIndex = -1;
   loadFeedback();
   readAddress();

@@ -15,13 +15,11 @@ const HIDDEN = new RegExp("(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]|\\u001b\\][^\
   + "|[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff]"
   + "|[\\u{e0000}-\\u{e007f}\\u{e0100}-\\u{e01ef}]", "gu");
 
-function hiddenName(character) {
-  const code = character.codePointAt(0);
-  return code < 32 ? C0_NAMES[code] : HIDDEN_NAMES[code] || "U+" + code.toString(16).toUpperCase().padStart(4, "0");
-}
+const codeOf = (character) => "U+" + character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+const nameOf = (character) => C0_NAMES[character.codePointAt(0)] || HIDDEN_NAMES[character.codePointAt(0)];
 
 // What the box of a character or sequence says.
-const hiddenLabel = (found) => [...found].map((character) => (character.search(HIDDEN) < 0 ? character : hiddenName(character))).join("");
+const hiddenLabel = (found) => [...found].map((character) => (character.search(HIDDEN) < 0 ? character : nameOf(character) || codeOf(character))).join("");
 const countHidden = (text) => (text.replace(/\r\n/g, "\n").match(HIDDEN) || []).length;
 // For places that hold no boxes: titles and labels of elements.
 const plain = (text) => String(text).replace(HIDDEN, (found) => `[${hiddenLabel(found)}]`);
@@ -31,17 +29,49 @@ function visible(text) {
   let done = 0;
   for (const { 0: found, index } of text.matchAll(HIDDEN)) {
     if (index > done) nodes.push(text.slice(done, index));
-    const code = "U+" + found.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"), label = hiddenLabel(found);
-    const name = hiddenName(found);
     const box = document.createElement("span");
     box.className = "ctl";
-    box.title = `${code}${name === code ? "" : " " + name}: shown, not executed`;
-    box.textContent = label;
+    box.title = [codeOf(found), nameOf(found)].filter(Boolean).join(" ") + ": shown, not executed";
+    box.textContent = hiddenLabel(found);
     nodes.push(box);
     done = index + found.length;
   }
   if (done < text.length) nodes.push(text.slice(done));
   return nodes;
+}
+
+// ---- Colours of a terminal, on request: sequences that set colours become classes, all others stay boxes. Text that was
+// to be concealed stays in sight.
+const SGR = /(?:\u001b\[|\u009b)([\d;]*)m/;
+let colours = false;
+
+// The classes after a sequence, by what they set: f the text, k the ground, s1 to s9 the rest.
+function sgrAfter(before, parameters) {
+  let classes = { ...before };
+  const codes = parameters.split(";").map(Number), bits = (rgb) => rgb.reduce((sum, on, i) => sum + (on ? 1 << i : 0), 0);
+  // the nearest of the eight colours for a number of the palette of 256
+  const nearest = (number) => (number < 16 ? number % 8 : number > 231 ? 7 : bits([36, 6, 1].map((unit) => Math.floor((number - 16) / unit) % 6 > 2)));
+  for (let i = 0; i < codes.length; i++) {
+    const code = codes[i], tens = Math.floor(code / 10), what = tens % 2 ? "f" : "k";
+    if (!code) classes = {};
+    else if ([1, 2, 3, 4, 7, 9].includes(code)) classes["s" + code] = "s" + code;
+    else if (tens === 2) for (const off of code === 22 ? [1, 2] : [code - 20]) delete classes["s" + off];
+    else if (code === 38 || code === 48) {
+      if (codes[i + 1] === 5) classes[what] = what + nearest(codes[i + 2]);
+      else if (codes[i + 1] === 2) classes[what] = what + bits(codes.slice(i + 2, i + 5).map((value) => value > 127));
+      i += codes[i + 1] === 5 ? 2 : 4;
+    } else if (code === 39 || code === 49) delete classes[what];
+    else if ([3, 4, 9, 10].includes(tens) && code % 10 < 8) classes[what] = what + code % 10;
+  }
+  return classes;
+}
+
+function coloured(text) {
+  let classes = {};
+  return text.split(SGR).map((part, i) => {
+    if (i % 2) classes = sgrAfter(classes, part);
+    return i % 2 || !part ? null : h("span", { class: Object.values(classes).join(" ") || null }, part);
+  });
 }
 
 // Every element of the page is built here, from text: the policy of the page forbids markup from strings.
@@ -150,10 +180,11 @@ function rawLine(number, ...content) {
   return h("div.ln", h("span", { "aria-hidden": "true" }, number), h("div", { dir: "auto" }, content));
 }
 
+// A line is a piece of the text, or pieces of it with blanks before them.
 function rawView(view, lines) {
-  return lines.map((line) => (line.gap == null
-    ? rawLine(line.number || "", longLine(view, line.from, line.to, (from, to) => marked(view, from, to)))
-    : gapNote(line.gap)));
+  const draw = (from, to) => marked(view, from, to);
+  return lines.map(({ gap, from, to, indent = 0, pieces = [[from, to, ""]], number }) => (gap != null ? gapNote(gap)
+    : rawLine(number || "", "  ".repeat(Math.min(indent, 40)), pieces.map(([start, end, blank]) => [blank, longLine(view, start, end, draw)]))));
 }
 
 // JSON on lines of its own, from the characters of the answer: numbers stay as they were written, and marks keep their places.
@@ -173,15 +204,16 @@ function jsonLines({ text }) {
   return lines;
 }
 
-function jsonView(view, lines) {
-  return lines.map(({ indent, pieces, number }) => rawLine(number, "  ".repeat(Math.min(indent, 40)),
-    pieces.map(([from, to, space]) => [space, longLine(view, from, to, (a, b) => marked(view, a, b))])));
-}
-
-// ---- Rendered view: a small part of Markdown. Links, images and HTML stay text.
-const LIST_ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+/, FENCE = /^\s{0,3}(```+|~~~+)/, HEADING = /^(#{1,6})\s+/;
-const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
-const INLINE = /(`+)([^`]+)\1|\*\*([^*]+)\*\*|(!?)\[([^[\]]*)\]\(([^()\s]+)\)/g;
+// ---- Rendered view: the part of Markdown that answers use. Links, images and HTML stay text.
+const FENCE = /^\s*(```+|~~~+)/, HEADING = /^ {0,3}(#{1,6})\s+/, QUOTE = /^ {0,3}> ?/, RULE = /^\s*([-*_])(?:[ \t]*\1){2,}[ \t]*$/;
+const LIST_ITEM = /^(\s*)([-*+]|\d{1,9}[.)])[ \t]+(?=\S)/, TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
+// Lists and quotes inside each other, as deep as they are drawn.
+const NESTED = 8;
+// No part looks past the next sign of its own kind, so that a long line of signs takes no longer than any other. The last
+// two are no marks: they pass over signs inside words.
+const INLINE = new RegExp([/\\(?<escaped>[!-/:-@[-`{-~])/, /(?<ticks>`+)(?!`)(?<code>[^`]+)\k<ticks>(?!`)/, /\*\*(?=\S)(?<b>(?:[^*]|\*(?!\*))*[^*\s])\*\*/,
+  /~~(?=\S)(?<del>[^~]*[^~\s])~~/, /\*(?=\S)(?<em>[^*]*[^*\s])\*(?![*\w])/, /_(?=\S)(?<i>[^_]*[^_\s])_(?!\w)/,
+  /(?<image>!?)\[(?<label>[^[\]]*)\]\((?<target>[^()\s]+)\)/, /`+/, /\w+\*?(?!\*)/].map(({ source }) => source).join("|"), "g");
 
 function inline(view, from, to) {
   return longLine(view, from, to, (start, end) => inlinePiece(view, start, end));
@@ -191,12 +223,16 @@ function inlinePiece(view, from, to) {
   const nodes = [], text = view.text.slice(from, to);
   let done = 0;
   const part = (start, length) => marked(view, from + start, from + start + length);
-  for (const found of text.matchAll(INLINE)) {
-    const [whole, ticks, code, bold, image, label, target] = found, at = found.index;
+  for (const { 0: whole, groups, index: at } of text.matchAll(INLINE)) {
+    const { escaped, ticks, code, image, label, target } = groups, tag = ["b", "del", "em", "i"].find((name) => groups[name]);
+    if (!(escaped || ticks || tag || target)) continue;
     if (at > done) nodes.push(part(done, at - done));
-    if (ticks) nodes.push(h("code", part(at + ticks.length, code.length)));
-    else if (bold) nodes.push(h("b", inlinePiece(view, from + at + 2, from + at + 2 + bold.length)));
-    else {
+    if (escaped) nodes.push(part(at + 1, 1));
+    else if (ticks) nodes.push(h("code", part(at + ticks.length, code.length)));
+    else if (tag) {
+      const start = from + at + (whole.length - groups[tag].length) / 2;
+      nodes.push(h(tag, inlinePiece(view, start, start + groups[tag].length)));
+    } else {
       const start = at + image.length + 1, link = part(start + label.length + 2, target.length);
       nodes.push(image ? ["[image: ", part(start, label.length), "] "] : [part(start, label.length), " "], h("span.muted", "(", link, ")"));
     }
@@ -220,50 +256,104 @@ function tableRow(view, line, cell) {
   return row;
 }
 
-function markdownView(view, lines, level) {
-  const blocks = [], textOf = (i) => (lines[i] && lines[i].gap == null ? view.text.slice(lines[i].from, lines[i].to) : null);
-  const isTable = (i) => textOf(i)?.includes("|") && textOf(i + 1)?.includes("|") && textOf(i + 1).length < LINE_LIMIT && TABLE_RULE.test(textOf(i + 1));
-  const isText = (i) => textOf(i)?.trim() && !LIST_ITEM.test(textOf(i)) && !FENCE.test(textOf(i)) && !HEADING.test(textOf(i)) && !isTable(i);
+// `fence` opens the code that the lines start in, where they are the end of a text of which the middle is folded.
+function markdownView(view, all, level, fence) {
   let top = 7;
-  for (let i = 0; i < lines.length; i++) {
-    const line = lines[i], text = textOf(i);
-    if (text == null) blocks.push(gapNote(line.gap));
-    else if (!text.trim()) continue;
-    else if (FENCE.test(text)) {
-      const fence = FENCE.exec(text)[1], code = h("pre", { dir: "auto" });
-      for (i++; i < lines.length && !textOf(i)?.trim().startsWith(fence); i++) {
-        if (textOf(i) == null) code.append(gapNote(lines[i].gap));
-        else fill(code, [longLine(view, lines[i].from, lines[i].to, (from, to) => marked(view, from, to)), "\n"]);
+  const textOf = (line) => (line && line.gap == null ? view.text.slice(line.from, line.to) : null);
+  const indentOf = (text) => /^[ \t]*/.exec(text)[0].replaceAll("\t", "    ").length;
+  // a line without its first columns of blanks; a tab is four of them
+  const dedent = ({ from, to }, columns) => {
+    for (let at = 0; at < columns && from < to && " \t".includes(view.text[from]); from++) at += view.text[from] === "\t" ? 4 : 1;
+    return { from, to };
+  };
+
+  // What stands in lines that may lie inside a list or a quote; a line starts after the signs of those.
+  const blocksOf = (lines, depth) => {
+    const blocks = [], at = (i) => textOf(lines[i]);
+    const holds = (pattern, i) => depth < NESTED && pattern.test(at(i));
+    const isRule = (i) => RULE.test(at(i)), isItem = (i) => holds(LIST_ITEM, i) && !isRule(i);
+    const isTable = (i) => at(i)?.includes("|") && at(i + 1)?.includes("|") && at(i + 1).length < LINE_LIMIT && TABLE_RULE.test(at(i + 1));
+    const isText = (i) => at(i)?.trim() && !isRule(i) && !isItem(i) && !holds(QUOTE, i) && !FENCE.test(at(i)) && !HEADING.test(at(i)) && !isTable(i);
+    // the lines of an item: what is indented more than its sign, and text that goes on without
+    const item = (i) => {
+      const [whole, space] = LIST_ITEM.exec(at(i)), held = [{ from: lines[i].from + whole.length, to: lines[i].to }];
+      let end = i + 1, width = indentOf(whole.replace(/\S/g, " "));
+      for (let next = end; next < lines.length && at(next) != null; next++) {
+        if (!at(next).trim()) continue;
+        const indent = indentOf(at(next)), inside = indent >= indentOf(space) + 2;
+        if (!inside && !(next === end && isText(next))) break;
+        if (inside) width = Math.min(width, indent);
+        while (end <= next) held.push(dedent(lines[end++], width));
       }
-      blocks.push(code);
-    } else if (HEADING.test(text)) {
-      // two levels, relative to the first one of the answer, so that the outline of the page skips none
-      const [whole, signs] = HEADING.exec(text);
-      top = Math.min(top, signs.length);
-      blocks.push(h("h" + (signs.length <= top ? level : level + 1), { dir: "auto" }, inline(view, line.from + whole.length, line.to)));
-    } else if (isTable(i)) {
-      const body = h("table", { dir: "auto" }, tableRow(view, line, "th"));
-      for (i += 2; textOf(i)?.includes("|"); i++) body.append(tableRow(view, lines[i], "td"));
-      i--;
-      blocks.push(scroller("div.scroll", "Table", null, body));
-    } else if (LIST_ITEM.test(text)) {
-      const [whole, space, sign] = LIST_ITEM.exec(text), depth = Math.min(3, Math.floor(space.length / 2)), ordered = /\d/.test(sign);
-      const item = h("li", { dir: "auto" }, inline(view, line.from + whole.length, line.to));
-      while (/^\s/.test(textOf(i + 1) || "") && isText(i + 1)) fill(item, ["\n", inline(view, lines[++i].from, lines[i].to)]);
-      const last = blocks.at(-1), same = last?.dataset.list === `${ordered}${depth}`;
-      const list = same ? last : h(ordered ? "ol" : "ul", { class: "d" + depth, "data-list": `${ordered}${depth}`, start: ordered ? parseInt(sign, 10) : null });
-      list.append(item);
-      if (!same) blocks.push(list);
-    } else {
-      const paragraph = h("p", { dir: "auto" }, inline(view, line.from, line.to));
-      while (isText(i + 1)) fill(paragraph, ["\n", inline(view, lines[++i].from, lines[i].to)]);
-      blocks.push(paragraph);
+      const [first, ...rest] = blocksOf(held, depth + 1);
+      return [h("li", { dir: "auto" }, first?.tagName === "P" ? [...first.childNodes] : first, rest), end];
+    };
+    // code from a line up to the end of its fence, or of the lines
+    const code = (i, sign, indent) => {
+      const box = h("pre", { dir: "auto" });
+      for (; i < lines.length && !at(i)?.trim().startsWith(sign); i++) {
+        if (at(i) == null) box.append(gapNote(lines[i].gap));
+        else {
+          const { from, to } = dedent(lines[i], indent);
+          fill(box, [longLine(view, from, to, (start, end) => marked(view, start, end)), "\n"]);
+        }
+      }
+      blocks.push(box);
+      return i;
+    };
+    for (let i = fence && !depth ? code(0, fence, 0) + 1 : 0; i < lines.length; i++) {
+      const line = lines[i], text = at(i);
+      if (text == null) blocks.push(gapNote(line.gap));
+      else if (!text.trim()) continue;
+      else if (FENCE.test(text)) i = code(i + 1, FENCE.exec(text)[1], indentOf(text));
+      else if (HEADING.test(text)) {
+        // two levels, relative to the first one of the answer, so that the outline of the page skips none
+        const [whole, { length }] = HEADING.exec(text);
+        top = Math.min(top, length);
+        blocks.push(h("h" + (length <= top ? level : level + 1), { dir: "auto" }, inline(view, line.from + whole.length, line.to)));
+      } else if (isRule(i)) blocks.push(h("hr"));
+      else if (isTable(i)) {
+        const body = h("table", { dir: "auto" }, tableRow(view, line, "th"));
+        for (i += 2; at(i)?.includes("|"); i++) body.append(tableRow(view, lines[i], "td"));
+        i--;
+        blocks.push(scroller("div.scroll", "Table", null, body));
+      } else if (holds(QUOTE, i)) {
+        const held = [];
+        for (; holds(QUOTE, i) || (held.length && isText(i)); i++) held.push({ from: lines[i].from + (QUOTE.exec(at(i))?.[0].length || 0), to: lines[i].to });
+        i--;
+        blocks.push(h("blockquote", blocksOf(held, depth + 1)));
+      } else if (isItem(i)) {
+        const sign = LIST_ITEM.exec(text)[2], ordered = /\d/.test(sign), list = h(ordered ? "ol" : "ul", { start: ordered && sign.slice(0, -1) !== "1" ? parseInt(sign, 10) : null });
+        for (let next = i; next < lines.length && isItem(next) && /\d/.test(LIST_ITEM.exec(at(next))[2]) === ordered;) {
+          const [entry, end] = item(next);
+          list.append(entry);
+          i = end - 1;
+          for (next = end; at(next) != null && !at(next).trim(); next++);
+        }
+        blocks.push(list);
+      } else {
+        const paragraph = h("p", { dir: "auto" }, inline(view, dedent(line, 9).from, line.to));
+        while (isText(i + 1)) fill(paragraph, ["\n", inline(view, dedent(lines[++i], 9).from, lines[i].to)]);
+        blocks.push(paragraph);
+      }
     }
-  }
-  return blocks;
+    return blocks;
+  };
+  return blocksOf(all, 0);
 }
 
 // ---- A text with a limit on the lines in the document: the head, a button for all, the tail.
+// What opens the code that a line of Markdown lies in, if it does.
+function fenceAt({ text }, lines, number) {
+  let fence = null;
+  for (const { gap, from, to } of lines.slice(0, number)) {
+    const line = gap == null ? text.slice(from, to) : "";
+    if (!fence) fence = FENCE.exec(line)?.[1];
+    else if (line.trim().startsWith(fence)) fence = null;
+  }
+  return fence;
+}
+
 // What the print needs in full is put here by everything that shows only a part.
 let printable = [];
 
@@ -291,7 +381,7 @@ function textBox(box, entry, { marks = [], chosen = null, show, level = 4, head,
   const view = { text: entry.text, marks, chosen };
   const json = show === "md" && entry.json;
   const lines = numbered(json ? jsonLines(entry) : linesOf(entry));
-  const draw = (part) => (json ? jsonView(view, part) : show === "md" ? markdownView(view, part, level) : rawView(view, part));
+  const draw = (part) => (show === "md" && !json ? markdownView(view, part, level, fenceAt(view, lines, lines.indexOf(part[0]))) : rawView(view, part));
   // the chosen mark must not hide behind the button
   const strong = marks.filter((mark) => mark.check === chosen);
   const behind = (line) => strong.some((mark) => (line.pieces || [[line.from, line.to]]).some(([from, to]) => mark.from < to && mark.to > from));
