@@ -74,7 +74,7 @@ fn arms_that_ran_one_behind_the_other_withhold_the_within_case_test() {
     // the same sentence everywhere, also from the saved report, which has no moments of its own
     let sentence = "The arms were not interleaved: the runs of one arm were made before the others. What else changed in \
                     between counts as an effect of the skill.";
-    let table = workspace.on_runs("benchmark", &["--quiet", "--format", "table"]).stdout;
+    let table = workspace.on_runs("benchmark", &["--format", "table"]).stdout;
     assert!(words(&table).contains(sentence), "{table}");
     assert_eq!(workspace.on_runs("benchmark", &["--quiet", "--out", "report.json", "--review", "page.html"]).code, 0);
     for format in ["markdown", "github"] {
@@ -106,10 +106,10 @@ fn arms_that_took_turns_are_interleaved() {
 fn one_model_whose_arms_ran_apart_is_named() {
     let workspace = Workspace::with_cases(&["a"]);
     for (model, shift) in [("calm", 1), ("late", 30)] {
-        for (arm, offset) in [("with_skill", 0), ("without_skill", shift)] {
+        for (arm, answer, offset) in [("with_skill", "yes", 0), ("without_skill", "no", shift)] {
             for run in 1..=2 {
                 let place = format!("runs/a/{model}/{arm}/run-{run}");
-                workspace.write(&format!("{place}/output.md"), format!("yes {model} {arm} {run}"));
+                workspace.write(&format!("{place}/output.md"), format!("{answer} {model} {run}"));
                 let started = json!({"started_at": format!("2026-03-01T10:{:02}:00Z", 2 * run + offset)});
                 workspace.write(&format!("{place}/metadata.json"), started.to_string());
             }
@@ -124,7 +124,7 @@ fn one_model_whose_arms_ran_apart_is_named() {
     );
     let args = json!({"models": ["late"], "models_timed": 2});
     assert_eq!(qualifiers(&made)[0], json!({"code": "arms_not_interleaved", "args": args}));
-    let table = workspace.on_runs("benchmark", &["--quiet", "--format", "table"]).stdout;
+    let table = workspace.on_runs("benchmark", &["--format", "table"]).stdout;
     assert!(words(&table).contains("late's runs of one arm were made before the others."), "{table}");
 }
 
