@@ -321,7 +321,10 @@ function markdownView(view, all, level, fence) {
         const held = [];
         for (; holds(QUOTE, i) || (held.length && isText(i)); i++) held.push({ from: lines[i].from + (QUOTE.exec(at(i))?.[0].length || 0), to: lines[i].to });
         i--;
-        blocks.push(h("blockquote", blocksOf(held, depth + 1)));
+        const quote = h("blockquote", blocksOf(held, depth + 1));
+        // its bar stands where its first letter does
+        if (/^\P{L}*[\p{Script=Hebrew}\p{Script=Arabic}]/u.test(quote.textContent)) quote.dir = "rtl";
+        blocks.push(quote);
       } else if (isItem(i)) {
         const sign = LIST_ITEM.exec(text)[2], ordered = /\d/.test(sign), list = h(ordered ? "ol" : "ul", { start: ordered && sign.slice(0, -1) !== "1" ? parseInt(sign, 10) : null });
         for (let next = i; next < lines.length && isItem(next) && /\d/.test(LIST_ITEM.exec(at(next))[2]) === ordered;) {
