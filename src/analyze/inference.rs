@@ -3,12 +3,13 @@
 //! The unit is the case, or the family where the suite declares families: repetitions and models make a delta less
 //! noisy, they never add units.
 
+mod cases;
+
 use std::collections::BTreeMap;
 
 use num_traits::{One, Zero};
 use skill_lift_stats::interval::{PaddedT, PairedT, padded_t, paired_t};
-use skill_lift_stats::multiplicity::{benjamini_hochberg, holm};
-use skill_lift_stats::permutation::PermutationTest;
+use skill_lift_stats::multiplicity::holm;
 use skill_lift_stats::power::{DetectableLift, cases_needed, smallest_detectable_lift};
 use skill_lift_stats::proportion::regressed_share_upper;
 use skill_lift_stats::rational::{self, Rational};
@@ -16,15 +17,17 @@ use skill_lift_stats::{SignFlip, Thresholds, Verdict, Withheld, sign_flip, verdi
 
 use super::AnalysisOptions;
 use super::companions::Companions;
+use super::independence::Independence;
 use super::lift::{PairedBlock, PairedSummary};
 use super::missingness::Missingness;
 use super::one_arm::{self, OneArmCriterion};
-use super::pairing::{Diagnostics, Pairing, UnitMeans};
+use super::pairing::{Pairing, UnitMeans};
 use super::repeated_success::{RepeatedSuccess, repeated_success};
 use super::review::{ReviewItem, review_queue};
 use super::slices::{self, SliceContrasts};
 use super::table::{RunTable, WITH_SKILL};
 use super::within_case::RunsOfCases;
+pub use cases::{CaseClass, CaseContrast};
 
 /// What inference counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +73,15 @@ impl UnitRates {
     }
 }
 
+/// The units that got worse, worst first and then by name; as many as asked for.
+pub fn worst_units(units: &[UnitRates], most: usize) -> Vec<&UnitRates> {
+    let zero = Rational::zero();
+    let mut worse: Vec<(Rational, &UnitRates)> =
+        units.iter().map(|unit| (unit.delta(), unit)).filter(|(delta, _)| *delta < zero).collect();
+    worse.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.name.cmp(&b.1.name)));
+    worse.into_iter().take(most).map(|(_, unit)| unit).collect()
+}
+
 /// The lift over some units, and how sure it is.
 #[derive(Debug)]
 pub struct Contrast {
@@ -106,71 +118,6 @@ pub struct ModelContrast {
     pub contrast: Contrast,
     /// Its p-value adjusted for the number of models (Holm 1979).
     pub p_holm: Option<f64>,
-}
-
-/// One case over all its models.
-#[derive(Debug)]
-pub struct CaseContrast {
-    /// Case id.
-    pub case_id: String,
-    /// Name for people, if it has one beside its id.
-    pub name: Option<String>,
-    /// Position in the suite.
-    pub position: u32,
-    /// Its family.
-    pub family: Option<String>,
-    /// Models (or the stratum without one) behind it.
-    pub strata: usize,
-    /// Both arms; `None` without an eligible pair.
-    pub rates: Option<UnitRates>,
-    /// Mean rate of the scored runs of each arm alone, also where no pair counts.
-    pub with_skill_alone: Option<Rational>,
-    /// The same without the skill.
-    pub without_skill_alone: Option<Rational>,
-    /// Whether the skill was not loaded in a run that should have it.
-    pub skill_not_loaded: bool,
-    /// Its pairs.
-    pub pairing: Diagnostics,
-    /// Exact label permutation of its runs, models as strata: valid if repetitions are independent.
-    pub within_case: Result<PermutationTest, Withheld>,
-    /// Its p-value adjusted for the number of cases (Benjamini and Hochberg 1995).
-    pub p_bh: Option<f64>,
-    /// What can be said of the case by itself.
-    pub class: CaseClass,
-    /// Whether a critical check failed with the skill.
-    pub critical_failure: bool,
-    /// Gates that wait for a judge.
-    pub deferred_gates: u32,
-    /// Judgements that were not supplied.
-    pub deferred_judgements: u32,
-}
-
-/// What can be said of a case by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CaseClass {
-    /// Better with the skill, also after adjusting for the number of cases.
-    Improved,
-    /// Worse with the skill, also after adjusting for the number of cases.
-    Regressed,
-    /// Everything passes in both arms.
-    Saturated,
-    /// Everything fails in both arms.
-    Floor,
-    /// Its runs do not settle it.
-    Inconclusive,
-}
-
-impl CaseClass {
-    /// The code in reports.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::Improved => "improved",
-            Self::Regressed => "regressed",
-            Self::Saturated => "saturated",
-            Self::Floor => "floor",
-            Self::Inconclusive => "inconclusive",
-        }
-    }
 }
 
 /// Sizes of the comparison.
@@ -211,6 +158,10 @@ pub struct Inference {
     pub missingness: Option<Missingness>,
     /// Scored runs with the skill of which somebody says whether the skill was loaded, and those in which it was not.
     pub loading: Loading,
+    /// Whether the compared runs look like independent trials; `None` without runs.
+    pub independence: Option<Independence>,
+    /// Cases that are rows of datasets, where the suite declares no family.
+    pub dataset_cases: DatasetCases,
     /// How large a difference the user calls no difference.
     pub equivalence_margin: Option<Rational>,
     /// What stands beside the headline; `None` without runs.
@@ -235,6 +186,8 @@ impl Inference {
             review_queue: Vec::new(),
             missingness: None,
             loading: Loading::default(),
+            independence: None,
+            dataset_cases: DatasetCases::default(),
             equivalence_margin: None,
             companions: None,
             repeated_success: Vec::new(),
@@ -264,6 +217,7 @@ impl Inference {
             models: table.models.len(),
         };
         let runs = RunsOfCases::of(table, pairing);
+        let independence = Independence::of(table, &runs);
         let ((by_model, missingness), (by_case, (companions, repeated_success))) = rayon::join(
             || {
                 let by_model = by_model(table, overall.unit, pairing, lift, &options.thresholds);
@@ -272,12 +226,17 @@ impl Inference {
             || {
                 let beside = || {
                     let repeated = repeated_success(table, pairing, options.thresholds.alpha());
-                    (Companions::of(table, &overall, &runs, options), repeated)
+                    (Companions::of(table, &overall, &units, (&runs, &independence), options), repeated)
                 };
-                rayon::join(|| by_case(table, pairing, &runs, &units, &options.thresholds), beside)
+                let by_case = || cases::by_case(table, pairing, (&runs, &independence), &units, &options.thresholds);
+                rayon::join(by_case, beside)
             },
         );
         let review_queue = review_queue(&by_case);
+        let dataset_cases = match overall.unit {
+            Unit::Case => DatasetCases::of(table, &by_case),
+            Unit::Family => DatasetCases::default(),
+        };
         let slices = slices::contrasts(table, overall.unit, &by_case, &options.thresholds);
         Self {
             thresholds: options.thresholds.clone(),
@@ -291,6 +250,8 @@ impl Inference {
             review_queue,
             missingness: Some(missingness),
             loading: Loading::of(table),
+            independence: Some(independence),
+            dataset_cases,
             equivalence_margin: options.equivalence_margin.clone(),
             companions: Some(companions),
             repeated_success,
@@ -316,6 +277,29 @@ impl Loading {
     }
 }
 
+/// The compared cases that are rows of a dataset with others: rows of one template may share what makes them hard.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DatasetCases {
+    /// Datasets of which two rows or more are compared, by name.
+    pub datasets: Vec<String>,
+    /// Their cases.
+    pub cases: usize,
+}
+
+impl DatasetCases {
+    fn of(table: &RunTable, cases: &[CaseContrast]) -> Self {
+        let mut rows: BTreeMap<&str, usize> = BTreeMap::new();
+        for case in cases.iter().filter(|case| case.rates.is_some()) {
+            let dataset = table.cases.get(case.position as usize).and_then(|case| case.dataset.as_deref());
+            if let Some(dataset) = dataset {
+                *rows.entry(dataset).or_default() += 1;
+            }
+        }
+        rows.retain(|_, cases| *cases > 1);
+        Self { cases: rows.values().sum(), datasets: rows.into_keys().map(str::to_owned).collect() }
+    }
+}
+
 /// The estimate of [`overall`], without its tests.
 pub fn estimate(table: &RunTable, pairing: &Pairing) -> Option<Rational> {
     let units = unit_rates(table, unit_of(table), &pairing.all_units(table));
@@ -336,6 +320,18 @@ pub fn overall(table: &RunTable, pairing: &Pairing, options: &AnalysisOptions) -
 
 /// Means over the models of each case, then over the cases of each family.
 fn unit_rates(table: &RunTable, unit: Unit, units: &[UnitMeans]) -> Vec<UnitRates> {
+    cases_of_units(table, unit, units)
+        .into_iter()
+        .filter_map(|(name, members)| UnitRates::mean_of(name, &members.iter().collect::<Vec<_>>()))
+        .collect()
+}
+
+/// The cases of each unit, by its name: means over their models.
+pub(super) fn cases_of_units<'t>(
+    table: &'t RunTable,
+    unit: Unit,
+    units: &[UnitMeans],
+) -> BTreeMap<&'t str, Vec<UnitRates>> {
     let mut cases: BTreeMap<u32, Vec<&UnitMeans>> = BTreeMap::new();
     for unit in units {
         cases.entry(unit.case).or_default().push(unit);
@@ -353,9 +349,6 @@ fn unit_rates(table: &RunTable, unit: Unit, units: &[UnitMeans]) -> Vec<UnitRate
         grouped.entry(name).or_default().extend(mean_rates(name, &with, &without));
     }
     grouped
-        .into_iter()
-        .filter_map(|(name, members)| UnitRates::mean_of(name, &members.iter().collect::<Vec<_>>()))
-        .collect()
 }
 
 fn mean_rates(name: &str, with: &[Rational], without: &[Rational]) -> Option<UnitRates> {
@@ -437,94 +430,4 @@ fn by_model(
         .zip(&table.models)
         .map(|((contrast, p_holm), model)| ModelContrast { model: model.clone(), contrast, p_holm })
         .collect()
-}
-
-fn by_case(
-    table: &RunTable,
-    pairing: &Pairing,
-    runs: &RunsOfCases,
-    units: &[UnitMeans],
-    thresholds: &Thresholds,
-) -> Vec<CaseContrast> {
-    let mut tests = runs.tests();
-    let mut strata: BTreeMap<u32, Vec<&UnitMeans>> = BTreeMap::new();
-    for unit in units {
-        strata.entry(unit.case).or_default().push(unit);
-    }
-    let mut diagnostics = pairing.diagnostics_by_case();
-    let mut cases: Vec<CaseContrast> = table
-        .cases
-        .iter()
-        .enumerate()
-        .filter(|(_, case)| !case.id.is_empty())
-        .map(|(position, case)| {
-            let position = position as u32;
-            let of_case = strata.remove(&position).unwrap_or_default();
-            let with: Vec<Rational> = of_case.iter().map(|unit| unit.with_skill.clone()).collect();
-            let without: Vec<Rational> = of_case.iter().map(|unit| unit.without_skill.clone()).collect();
-            CaseContrast {
-                case_id: case.id.clone(),
-                name: case.name.clone(),
-                position,
-                family: case.family.clone(),
-                strata: of_case.len(),
-                rates: mean_rates(&case.id, &with, &without),
-                with_skill_alone: None,
-                without_skill_alone: None,
-                skill_not_loaded: false,
-                pairing: diagnostics.remove(&position).unwrap_or_default(),
-                within_case: tests.remove(&position).unwrap_or(Err(Withheld::NoEligiblePairs)),
-                p_bh: None,
-                class: CaseClass::Inconclusive,
-                critical_failure: false,
-                deferred_gates: 0,
-                deferred_judgements: 0,
-            }
-        })
-        .collect();
-    classify(&mut cases, thresholds);
-    let index: BTreeMap<u32, usize> = cases.iter().enumerate().map(|(index, case)| (case.position, index)).collect();
-    let arms = [WITH_SKILL, table.baseline.variant()].map(|arm| table.variant_position(arm));
-    let mut alone: BTreeMap<u32, [Vec<Rational>; 2]> = BTreeMap::new();
-    for run in table.runs.iter().filter(|run| run.scorable) {
-        let arm = arms.iter().position(|arm| *arm == Some(run.order.variant));
-        let has_skill = arm == Some(0);
-        if let (Some(arm), Some(rate)) = (arm, run.compared) {
-            alone.entry(run.order.case).or_default()[arm].push(rate.value());
-        }
-        if let Some(case) = index.get(&run.order.case).and_then(|index| cases.get_mut(*index)) {
-            case.critical_failure |= has_skill && !run.critical_failures.is_empty();
-            case.skill_not_loaded |= has_skill && run.skill_loaded == Some(false);
-            case.deferred_gates += run.deferred_gates;
-            case.deferred_judgements += run.deferred_judgements;
-        }
-    }
-    for case in &mut cases {
-        if let Some([with, without]) = alone.get(&case.position) {
-            (case.with_skill_alone, case.without_skill_alone) = (rational::mean(with), rational::mean(without));
-        }
-    }
-    cases
-}
-
-fn classify(cases: &mut [CaseContrast], thresholds: &Thresholds) {
-    let p_values: Vec<Option<f64>> =
-        cases.iter().map(|case| case.within_case.as_ref().ok().map(|test| test.p_two_sided)).collect();
-    let alpha = rational::to_f64(thresholds.alpha());
-    for (case, p_bh) in cases.iter_mut().zip(benjamini_hochberg(&p_values)) {
-        case.p_bh = p_bh;
-        let Some(rates) = &case.rates else {
-            continue;
-        };
-        let delta = rates.delta();
-        case.class = if rates.with_skill.is_one() && rates.without_skill.is_one() {
-            CaseClass::Saturated
-        } else if rates.with_skill.is_zero() && rates.without_skill.is_zero() {
-            CaseClass::Floor
-        } else if p_bh.is_some_and(|p| p <= alpha) && !delta.is_zero() {
-            if delta > Rational::zero() { CaseClass::Improved } else { CaseClass::Regressed }
-        } else {
-            CaseClass::Inconclusive
-        };
-    }
 }

@@ -2,6 +2,7 @@
 //!
 //! Blocks hold codes, counts and exact rationals. Nothing is rounded or put into words here: that is the report's part.
 
+pub mod agreement;
 pub mod benchmark_file;
 pub mod case_detail;
 pub mod companions;
@@ -14,6 +15,7 @@ pub mod error_analysis;
 pub mod flags;
 pub mod forge;
 pub mod gate;
+pub mod independence;
 pub mod inference;
 pub mod lift;
 pub mod missingness;
@@ -35,6 +37,7 @@ pub mod telemetry;
 pub mod test_cases;
 pub mod trajectory;
 pub mod trend;
+pub mod triggers;
 pub mod variants;
 pub mod within_case;
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use skill_lift_stats::rational::{self, Rational};
 
 use super::inference::{Unit, UnitRates};
-use crate::runs::claims::{ClaimedRun, ReadDesign, StatedCase};
+use crate::runs::claims::{ClaimedRun, ReadDesign, StatedCase, StatedDesign};
 use crate::runs::{Role, control_among};
 
 /// How far a stated rate may lie from the one that the rows give: both are rounded to doubles.
@@ -70,8 +70,12 @@ pub struct ReportUnits<'r> {
 impl<'r> ReportUnits<'r> {
     /// The units of a report.
     pub fn of(report: &'r ReadDesign) -> Self {
-        let ReadDesign { claims, stated } = report;
-        let mut rows = case_rows(&claims.rows);
+        Self::of_rows(&report.claims.rows, &report.stated)
+    }
+
+    /// The units of the rows of a report and of what it states.
+    pub fn of_rows(rows: &'r [ClaimedRun], stated: &'r StatedDesign) -> Self {
+        let mut rows = case_rows(rows);
         let has_families = stated.cases.iter().any(|case| case.family.is_some());
         let cases = if stated.cases.is_empty() {
             rows.into_iter().map(|(name, strata)| ReportCase::of_rows(name, strata)).collect()

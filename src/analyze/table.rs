@@ -14,6 +14,7 @@ use skill_lift_stats::rational::{self, Rational};
 use crate::frame::schema::runs as column;
 use crate::frame::{FrameError, Frames, KeyOrder, traces};
 use crate::grade::Trace;
+use crate::runs::claims::SavedIndependence;
 use crate::runs::{ServedModel, StopClass, UsedByRun};
 
 pub use cases::CaseFacts;
@@ -118,6 +119,10 @@ pub struct Run {
     pub stop_class: Option<StopClass>,
     /// Whether the model that was asked for answered, if it is recorded.
     pub served_model: Option<ServedModel>,
+    /// When it began, in milliseconds since 1970, if it is recorded.
+    pub started_at_ms: Option<i64>,
+    /// What tells its answer from others, where the answer was read.
+    pub answer_digest: Option<u64>,
     /// What the agent did.
     pub trace: Trace,
     /// Directory below the runs root.
@@ -170,6 +175,8 @@ pub struct RunTable {
     pub one_arm: Vec<OneArmOutcome>,
     /// Lists of objective checks that both arms can satisfy and whose evidence is missing; the first one is empty.
     pub unobserved: Vec<Vec<String>>,
+    /// What a saved report states of its runs, which it does not hold; `None` for a tree.
+    pub stated_independence: Option<SavedIndependence>,
 }
 
 impl RunTable {
@@ -206,6 +213,8 @@ impl RunTable {
         let (deferred, deferred_gates) = (number(column::DEFERRED_JUDGEMENTS)?, number(column::DEFERRED_GATES)?);
         let (effort, run_dir) = (text(column::EFFORT)?, text(column::RUN_DIR)?);
         let (stop_class, served_model) = (text(column::STOP_CLASS)?, text(column::SERVED_MODEL_CHECK)?);
+        let started_at_ms = frame.column(column::STARTED_AT_MS)?.i64()?.clone();
+        let answer_digest = frame.column(column::ANSWER_DIGEST)?.u64()?.clone();
         let traces = traces(frame)?;
         let tier = |at: usize| rate(column::ORACLE_PASSED[at], column::ORACLE_TOTAL[at]);
         let tiers = [tier(0)?, tier(1)?, tier(2)?];
@@ -262,6 +271,8 @@ impl RunTable {
                 effort: effort.get(row).map(str::to_owned),
                 stop_class: stop_class.get(row).and_then(StopClass::from_word),
                 served_model: served_model.get(row).and_then(ServedModel::from_word),
+                started_at_ms: started_at_ms.get(row),
+                answer_digest: answer_digest.get(row),
                 trace,
                 run_dir: run_dir.get(row).unwrap_or_default().to_owned(),
                 tiers: [tier(&tiers[0]), tier(&tiers[1]), tier(&tiers[2])],
@@ -281,7 +292,17 @@ impl RunTable {
         one_arm::take_out(&one_arm, &mut runs);
         let unobserved = in_order(unobserved_lists);
         let telemetry = Arc::clone(&frames.telemetry);
-        Ok(Self { cases, models, variants: variants.to_vec(), baseline, runs, telemetry, one_arm, unobserved })
+        Ok(Self {
+            cases,
+            models,
+            variants: variants.to_vec(),
+            baseline,
+            runs,
+            telemetry,
+            one_arm,
+            unobserved,
+            stated_independence: None,
+        })
     }
 
     /// The id of a case.

@@ -3,6 +3,9 @@
 //! A baseline that fails is what an eval hopes for. Only the runs of the gating arms can fail; what is not known is never
 //! passed.
 
+use num_traits::Signed;
+
+use super::Analysis;
 use crate::runs::claims::{SavedBenchmark, SavedCheck, SavedCounts, SavedRow};
 use crate::suite::Severity;
 
@@ -73,6 +76,39 @@ pub struct TestCase<'r> {
 /// The test cases of a report, in the order of its rows.
 pub fn test_cases<'r>(saved: &'r SavedBenchmark, gates: &GateVariants) -> Vec<TestCase<'r>> {
     saved.rows.iter().map(|row| test_case(row, gates.contains(&row.variant))).collect()
+}
+
+/// What a build may fail on in a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReportFindings {
+    /// Runs of gating arms that fail a check that decides.
+    pub failed_runs: usize,
+    /// Runs of gating arms without a score.
+    pub broken_runs: usize,
+    /// Whether the lift is below 0; not where there is none.
+    pub is_lift_negative: bool,
+    /// Whether the report lacks something that it could rest on.
+    pub is_incomplete: bool,
+}
+
+impl ReportFindings {
+    /// Of a saved report and its analysis.
+    pub fn of(saved: &SavedBenchmark, analysis: &Analysis, gates: &GateVariants) -> Self {
+        let failed = test_cases(saved, gates).into_iter().filter(|case| case.status == TestStatus::Failed);
+        let (broken, failed): (Vec<_>, Vec<_>) = failed.partition(|case| {
+            let is_of_run = |problem: &TestProblem<'_>| {
+                matches!(problem, TestProblem::MissingOutput | TestProblem::ExecutionError | TestProblem::NotScored(_))
+            };
+            case.problems.iter().any(is_of_run)
+        });
+        let estimate = analysis.inference.overall.test.estimate.as_ref();
+        Self {
+            failed_runs: failed.len(),
+            broken_runs: broken.len(),
+            is_lift_negative: estimate.is_some_and(Signed::is_negative),
+            is_incomplete: !analysis.incomplete_reasons.is_empty(),
+        }
+    }
 }
 
 /// Whether a row of the arms that decide is graded: without one no suite is green.

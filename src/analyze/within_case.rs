@@ -9,12 +9,13 @@ use skill_lift_stats::permutation::{PermutationTest, Stratum, permutation_test};
 use skill_lift_stats::rational::Rational;
 use skill_lift_stats::variance::{mean_noise, run_noise};
 
+use super::independence::Independence;
 use super::pairing::Pairing;
 use super::table::{RunTable, WITH_SKILL};
 
 /// Strata of the test over all cases. It has something to say where few cases have many runs; over a hundred strata it would
 /// take longer than the rest of a report.
-const MOST_STRATA: usize = 32;
+pub(super) const MOST_STRATA: usize = 32;
 
 /// The rates of the runs of one case with one model, with the skill and without it.
 #[derive(Debug, Default)]
@@ -32,12 +33,16 @@ impl Arms {
 /// The scored runs of every case, by model, but for those of pairs that are unfit for inference. No pairing by repetition
 /// number is needed for them.
 #[derive(Debug)]
-pub struct RunsOfCases(BTreeMap<u32, BTreeMap<Option<u32>, Arms>>);
+pub struct RunsOfCases {
+    arms: BTreeMap<u32, BTreeMap<Option<u32>, Arms>>,
+    counted: Vec<usize>,
+}
 
 impl RunsOfCases {
     /// The runs of a tree.
     pub fn of(table: &RunTable, pairing: &Pairing) -> Self {
         let mut runs: BTreeMap<u32, BTreeMap<Option<u32>, Arms>> = BTreeMap::new();
+        let mut counted = Vec::with_capacity(table.runs.len());
         let with_skill = table.variant_position(WITH_SKILL);
         let without_skill = table.variant_position(table.baseline.variant());
         let unfit = pairing.runs_unfit_for_inference();
@@ -50,30 +55,55 @@ impl RunsOfCases {
                 arms.with.push(rate.value());
             } else if Some(run.order.variant) == without_skill {
                 arms.without.push(rate.value());
+            } else {
+                continue;
             }
+            counted.push(index);
         }
-        Self(runs)
+        Self { arms: runs, counted }
     }
 
-    /// For each case its own test, models as strata.
-    pub fn tests(&self) -> BTreeMap<u32, Result<PermutationTest, Withheld>> {
-        let test = |strata: &BTreeMap<Option<u32>, Arms>| {
+    /// Indices of the runs of both arms.
+    pub fn counted(&self) -> &[usize] {
+        &self.counted
+    }
+
+    /// Cases, each with each model.
+    pub fn strata(&self) -> usize {
+        self.arms.values().map(BTreeMap::len).sum()
+    }
+
+    /// For each case its own test, models as strata; withheld where its runs are no independent trials.
+    pub fn tests(
+        &self,
+        table: &RunTable,
+        independence: &Independence,
+    ) -> BTreeMap<u32, Result<PermutationTest, Withheld>> {
+        let doubts = independence.doubts();
+        let test = |(case, strata): (&u32, &BTreeMap<Option<u32>, Arms>)| {
+            if doubts(table.case_id(*case)) {
+                return (*case, Err(Withheld::RunsNotIndependent));
+            }
             let strata: Vec<Stratum<'_>> = strata.values().map(Arms::stratum).collect();
-            permutation_test(&strata)
+            (*case, permutation_test(&strata))
         };
-        self.0.iter().map(|(case, strata)| (*case, test(strata))).collect()
+        self.arms.iter().map(test).collect()
     }
 
-    /// The test over all cases, each with each model as a stratum; withheld for more than 32 of them.
-    pub fn overall(&self) -> Result<PermutationTest, Withheld> {
-        let strata: Vec<Stratum<'_>> = self.0.values().flat_map(BTreeMap::values).map(Arms::stratum).collect();
+    /// The test over all cases, each with each model as a stratum; withheld for more than 32 of them, and where runs are no
+    /// independent trials.
+    pub fn overall(&self, independence: &Independence) -> Result<PermutationTest, Withheld> {
+        if independence.is_doubtful() {
+            return Err(Withheld::RunsNotIndependent);
+        }
+        let strata: Vec<Stratum<'_>> = self.arms.values().flat_map(BTreeMap::values).map(Arms::stratum).collect();
         if strata.len() > MOST_STRATA { Err(Withheld::BeyondExactBudget) } else { permutation_test(&strata) }
     }
 
     /// The variance that the noise of its runs gives to the delta of a case: the mean over its models. `None` unless all of
     /// them have two runs in both arms.
     pub fn noise(&self, case: u32) -> Option<Rational> {
-        let strata = self.0.get(&case)?;
+        let strata = self.arms.get(&case)?;
         let both = strata.values().filter(|arms| !arms.with.is_empty() && !arms.without.is_empty());
         mean_noise(&both.map(|arms| run_noise(&arms.stratum())).collect::<Vec<_>>())
     }

@@ -256,8 +256,9 @@ impl BenchmarkArguments {
         let options = self.page.options();
         let request = ReviewRequest {
             report,
-            runs: Some(&made.runs_root),
-            suite: Some(made.input.suite()),
+            runs: &[&made.runs_root],
+            suites: &[made.input.suite()],
+            triggers: None,
             previous: None,
             feedback: None,
             feedback_shape: None,

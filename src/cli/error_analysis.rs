@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
+use super::choices::DuplicateChoice;
 use super::output::{Color, emit, fail, warn_line};
 use super::summary::table_style;
 use super::warnings::{note_line, warn_of_feedback};
@@ -65,6 +66,9 @@ pub struct ErrorAnalysisArguments {
     /// Say nothing but errors.
     #[arg(long)]
     quiet: bool,
+    /// What to do when two rows of a report claim the same run.
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "error")]
+    on_duplicate: DuplicateChoice,
     /// Largest report.
     #[arg(long, value_name = "MIB", default_value_t = 256, help_heading = "Limits")]
     max_report_mib: u64,
@@ -99,7 +103,7 @@ impl ErrorAnalysisArguments {
         let shown = shown_path(&self.benchmark);
         let refuse = |problem: String| fail(&format!("{shown}: {problem}"));
         let bytes = Limits::mebibytes(self.max_report_mib);
-        let options = ReadOptions { bytes, ..ReadOptions::default() };
+        let options = ReadOptions { bytes, on_duplicate: self.on_duplicate.into(), ..ReadOptions::default() };
         let text = read_named(&self.benchmark, bytes).map_err(|problem| refuse(problem.to_string()))?;
         let saved = read_saved(&text, &options).map_err(|problem| refuse(problem.to_string()))?;
         self.warn(saved.notes.iter().map(|note| note_line(note, &shown)).collect());

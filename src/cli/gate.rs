@@ -8,10 +8,11 @@ use clap::{ArgGroup, Args, ValueEnum};
 use num_traits::{One, Signed, Zero};
 use skill_lift_stats::rational::{self, Rational};
 
-use super::choices::PageFormat;
+use super::choices::{DuplicateChoice, PageFormat};
 use super::decimals::optional;
 use super::output::{Color, emit, fail, warn_line};
 use super::summary::table_style;
+use super::warnings::warn_of_dropped_rows;
 use crate::analyze::gate::{Condition, Gate, GateRequest, SelfTestRequest, TestArm};
 use crate::report::Style;
 use crate::report::gate::{GateHead, GateView, render_gate, render_gate_markdown, write_gate};
@@ -52,11 +53,11 @@ enum ArmChoice {
     skill-lift gate benchmark.json --superior\n  \
     skill-lift gate benchmark.json --non-inferior 0.05 --max-cost-usd 0.01\n  \
     skill-lift gate benchmark.json --equivalent 0.1 --format markdown >> \"$GITHUB_STEP_SUMMARY\"\n  \
-    skill-lift gate benchmark.json --superior --evidence strict --self-test\n  \
+    skill-lift gate benchmark.json --superior --evidence strict --quality --self-test\n  \
     skill-lift gate benchmark.json --superior | jq .reasons\n\n\
     Exit codes: 0 the condition holds; 1 refused input, or nothing was graded; 2 wrong arguments;\n\
     3 results are worse; 4 the condition is not shown; 5 nothing to decide on (no pair, or evidence is\n\
-    missing under --evidence strict); 6 too few cases for any answer, or --self-test finds the design\n\
+    missing under --evidence strict or --quality); 6 too few cases for any answer, or --self-test finds the design\n\
     unfit; 7 no difference that matters, with --superior; 8 the cost is above the limit or not known.\n\
     The first that applies: 5, 6, 3, 8, 7, 4.")]
 pub struct GateArguments {
@@ -97,9 +98,16 @@ pub struct GateArguments {
     /// What is done if the report says that evidence is missing.
     #[arg(long, value_enum, value_name = "CHOICE", default_value = "report")]
     evidence: EvidenceChoice,
+    /// Decide nothing unless the report is whole: every case run in both arms, every run scored, with its time and its
+    /// tokens, and every check decided.
+    #[arg(long)]
+    quality: bool,
     /// Pass if nothing was graded.
     #[arg(long)]
     allow_empty: bool,
+    /// What to do when two rows of the report claim the same run.
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "error")]
+    on_duplicate: DuplicateChoice,
     /// Try the gate where nothing differs: on halves of the saved repetitions of one arm.
     #[arg(long, help_heading = "Self-test")]
     self_test: bool,
@@ -156,8 +164,11 @@ impl GateArguments {
         }
         let limit = Limits::mebibytes(self.max_report_mib);
         let bytes = read_named(&self.report, limit).map_err(|problem| fail(&format!("{shown}: {problem}")))?;
-        let options = ReadOptions { bytes: limit, ..ReadOptions::default() };
+        let options = ReadOptions { bytes: limit, on_duplicate: self.on_duplicate.into(), ..ReadOptions::default() };
         let report = read_design(&bytes, &options).map_err(|problem| refuse(&shown, &problem))?;
+        if !self.quiet {
+            warn_of_dropped_rows(&report.claims.notes, &shown);
+        }
         let gate = Gate::of(&report, request);
         self.write(&gate, &shown)?;
         Ok(ExitCode::from(gate.answer.exit_code()))
@@ -186,6 +197,7 @@ impl GateArguments {
             max_cost: optional("max-cost-usd", self.max_cost_usd.as_deref(), is_amount, "of dollars, 0 or more")?,
             strict_evidence: self.evidence == EvidenceChoice::Strict,
             allow_empty: self.allow_empty,
+            quality: self.quality,
             self_test: self.self_test.then_some(SelfTestRequest {
                 arm: match self.self_test_arm {
                     ArmChoice::WithSkill => TestArm::WithSkill,

@@ -9,11 +9,12 @@ use num_traits::{One, Signed, Zero};
 use skill_lift_stats::power::PowerGoal;
 use skill_lift_stats::rational::{self, Rational};
 
-use super::choices::{DialectChoice, PageFormat};
+use super::choices::{DialectChoice, DuplicateChoice, PageFormat};
 use super::common::{SplitChoice, load_suite};
 use super::decimals::{BETWEEN, number, optional};
 use super::output::{Color, emit, fail, usage};
 use super::summary::table_style;
+use super::warnings::warn_of_dropped_rows;
 use crate::analyze::plan::{Ground, Plan, SuiteOptions};
 use crate::report::Style;
 use crate::report::plan::{PlanHead, PlanView, render_plan, render_plan_markdown, write_plan};
@@ -99,6 +100,9 @@ pub struct PlanArguments {
     /// Say nothing but errors.
     #[arg(long)]
     quiet: bool,
+    /// What to do when two rows of a report claim the same run.
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "error")]
+    on_duplicate: DuplicateChoice,
     /// Largest report.
     #[arg(long, value_name = "MIB", default_value_t = 256, help_heading = "Limits")]
     max_report_mib: u64,
@@ -179,10 +183,17 @@ impl PlanArguments {
         let limit = Limits::mebibytes(self.max_report_mib.max(self.max_suite_mib));
         let refuse = |problem: String| fail(&format!("{shown}: {problem}"));
         let bytes = read_named(&self.source, limit).map_err(|problem| refuse(problem.to_string()))?;
-        let options = ReadOptions { bytes: Limits::mebibytes(self.max_report_mib), ..ReadOptions::default() };
+        let options = ReadOptions {
+            bytes: Limits::mebibytes(self.max_report_mib),
+            on_duplicate: self.on_duplicate.into(),
+            ..ReadOptions::default()
+        };
         match read_design(&bytes, &options) {
             Ok(report) => {
                 self.no_suite_options()?;
+                if !self.quiet {
+                    warn_of_dropped_rows(&report.claims.notes, &shown);
+                }
                 Ok(Ground::of_report(&report))
             }
             // what is no list of results may be a suite, and its problems are told as those of one

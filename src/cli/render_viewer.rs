@@ -27,25 +27,31 @@ const FEEDBACK: &str = "feedback.json";
 ///
 /// It begins with the verdict, says how sure it is and what it costs, lists the cases that need eyes, and shows for each
 /// case both arms side by side: answers with the evidence marked, checks, traces, files. With --runs the answers stand in
-/// the page; with --suite, what was asked.
+/// the page; with --suite, what was asked. The page of a report of several skills has a section for each, and the ids of
+/// its cases begin with the name of their skill.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     skill-lift render-viewer --benchmark benchmark.json --runs eval-runs/latest --out review.html\n  \
     skill-lift render-viewer --benchmark benchmark.json --runs eval-runs/latest --serve\n  \
     skill-lift render-viewer --benchmark iteration-4/benchmark.json --runs iteration-4/runs \
---suite evals/shared-benchmark.json --previous-workspace iteration-3 --out review.html\n\n\
+--suite evals/shared-benchmark.json --previous-workspace iteration-3 --out review.html\n  \
+    skill-lift render-viewer --benchmark skills.json --runs a/eval-runs --runs b/eval-runs --out review.html\n\n\
     Exit codes: 0 a page was written, whatever the verdict; 1 a report that cannot be read, a page that cannot be kept \
     under its limit; 2 wrong arguments.")]
 pub struct RenderViewerArguments {
-    /// The report, of `skill-lift benchmark` or of `skill-benchmark` 0.6.
+    /// The report, of `benchmark` or of `aggregate`, ours or one of `skill-benchmark` 0.6.
     #[arg(long, value_name = "FILE")]
     benchmark: PathBuf,
-    /// The folder of its runs. Without it the page has no answers and no traces.
+    /// The folder of its runs. Without it the page has no answers and no traces. Of a report of several skills: one folder
+    /// for all, or one for each in the order of the report.
     #[arg(long, value_name = "DIR")]
-    runs: Option<PathBuf>,
-    /// The suite, for what was asked of the agent.
+    runs: Vec<PathBuf>,
+    /// The suite, for what was asked of the agent; of a report of several skills the suites of them.
     #[arg(long, value_name = "FILE")]
-    suite: Option<PathBuf>,
+    suite: Vec<PathBuf>,
+    /// A report of `skill-trigger-matrix` or `skill-pi-trigger-eval`: how often the skill is loaded by itself.
+    #[arg(long, value_name = "FILE")]
+    triggers: Option<PathBuf>,
     /// Where the page is written.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -127,7 +133,9 @@ impl RenderViewerArguments {
         if self.out.is_none() && !self.serve {
             return Err(usage("render-viewer needs --out (or --serve)"));
         }
-        let suite = self.suite.as_deref().map(load_suite).transpose()?;
+        let suites: Vec<Suite> = self.suite.iter().map(|path| load_suite(path)).collect::<Result<_, _>>()?;
+        let suites: Vec<&Suite> = suites.iter().collect();
+        let runs: Vec<&Path> = self.runs.iter().map(PathBuf::as_path).collect();
         let folder = self.workspace.as_deref().or(self.benchmark.parent()).unwrap_or(Path::new("."));
         let usual = folder.join(FEEDBACK);
         let mut options = self.page.options();
@@ -137,8 +145,9 @@ impl RenderViewerArguments {
         }
         let request = ReviewRequest {
             report: &self.benchmark,
-            runs: self.runs.as_deref(),
-            suite: suite.as_ref(),
+            runs: &runs,
+            suites: &suites,
+            triggers: self.triggers.as_deref(),
             previous: self.previous_workspace.as_deref(),
             feedback: Some((self.feedback.as_deref().unwrap_or(&usual), self.feedback.is_some())),
             feedback_shape: self.feedback_format.map(|format| match format {
@@ -154,6 +163,9 @@ impl RenderViewerArguments {
         if !self.quiet {
             let shown = shown_path(request.feedback.map_or(&usual, |(path, _)| path));
             warn_of_feedback(&shown, &reviewed.notes);
+            for warning in &reviewed.warnings {
+                warn_line(&format!("WARN {}: {warning}", warning.code()));
+            }
         }
         if let Some(out) = &self.out {
             write_page(&reviewed.page, out, self.quiet)?;

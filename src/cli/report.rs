@@ -42,7 +42,8 @@ use tool::{Tool, read_iteration};
     skill-lift report eval-workspace/iteration-2 --previous auto --thresholds benchmark-config.json\n  \
     skill-lift report eval-workspace/iteration-2 --format upstream-json\n  \
     skill-lift report --benchmark benchmark.json --format junit --out junit.xml\n  \
-    skill-lift report --benchmark benchmark.json --format github --out \"$GITHUB_STEP_SUMMARY\" --append\n\n\
+    skill-lift report --benchmark benchmark.json --format github --out \"$GITHUB_STEP_SUMMARY\" --append\n  \
+    skill-lift report --benchmark benchmark.json --fail-on errors,negative-lift\n\n\
     Exit codes: 0 reported, whatever the results; 1 no iteration, a broken benchmark.json, an earlier iteration that \
     cannot be read, what --fail-on names, or with --benchmark nothing graded; 2 wrong arguments.")]
 pub struct ReportArguments {
@@ -102,6 +103,9 @@ pub fn run(arguments: &ReportArguments) -> ExitCode {
     }
     if matches!(arguments.format, Format::Junit | Format::Ctrf | Format::Github) {
         return usage("--format junit, ctrf and github need --benchmark");
+    }
+    if let Some(what) = arguments.forge.not_of_iterations() {
+        return usage(&format!("--fail-on {} needs --benchmark", what.word()));
     }
     if arguments.forge.allows_empty() && !arguments.forge.is_gated() {
         return usage("--allow-empty needs --fail-on or --benchmark");

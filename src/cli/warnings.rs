@@ -9,7 +9,7 @@ use crate::judge::Verdicts;
 use crate::pipeline::{Evaluated, WarningLog};
 use crate::report::numbers::counted;
 use crate::runs::LayoutError;
-use crate::runs::claims::ClaimNote;
+use crate::runs::claims::{ClaimNote, NoteCode};
 
 /// Prints the oddities of a tree.
 pub fn print_warnings(warnings: &WarningLog) {
@@ -65,6 +65,13 @@ pub fn note_line(note: &ClaimNote, shown: &str) -> String {
     let places = if note.count > 1 { format!(" ({} places)", note.count) } else { String::new() };
     let detail = if note.detail.is_empty() { String::new() } else { format!(": {}", note.detail) };
     format!("WARN {}: {shown}{}{detail}{places}", note.code.code(), note.pointer)
+}
+
+/// Says which rows of a report were dropped because a later one claims the same run.
+pub fn warn_of_dropped_rows(notes: &[ClaimNote], shown: &str) {
+    for note in notes.iter().filter(|note| note.code == NoteCode::DuplicatesDropped) {
+        warn_line(&note_line(note, shown));
+    }
 }
 
 /// Prints why a tree is refused.

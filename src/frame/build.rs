@@ -44,6 +44,7 @@ struct RunColumns {
     case_id: Vec<String>,
     case_name: Vec<Option<String>>,
     case_position: Vec<u32>,
+    dataset: Vec<Option<String>>,
     split: Vec<&'static str>,
     kind: Vec<String>,
     domain: Vec<Option<String>>,
@@ -79,6 +80,8 @@ struct RunColumns {
     effort: Vec<Option<String>>,
     stop_class: Vec<Option<&'static str>>,
     served_model_check: Vec<Option<&'static str>>,
+    started_at_ms: Vec<Option<i64>>,
+    answer_digest: Vec<Option<u64>>,
     trace: TraceColumns,
     tiers: TierColumns,
     judgements: Vec<u32>,
@@ -193,6 +196,7 @@ impl RunColumns {
         self.case_id.push(case.id.clone());
         self.case_name.push(case.name.clone());
         self.case_position.push(narrow(run.case));
+        self.dataset.push(case.dataset.clone());
         self.split.push(case.split.word());
         self.kind.push(case.kind.clone());
         self.domain.push(case.domain.clone());
@@ -232,6 +236,8 @@ impl RunColumns {
         self.effort.push(run.ending.effort.clone());
         self.stop_class.push(run.ending.stop_class.map(StopClass::word));
         self.served_model_check.push(run.ending.served_model.map(ServedModel::word));
+        self.started_at_ms.push(run.started_at_ms);
+        self.answer_digest.push(run.answer_digest.map(|digest| digest.start()));
         self.trace.push(&run.trace);
         self.tiers.push(run);
         self.judgements.push(narrow(run.qualitative.len()));
@@ -246,6 +252,7 @@ impl RunColumns {
             Column::new(runs::CASE_ID.into(), self.case_id),
             Column::new(runs::CASE_NAME.into(), self.case_name),
             Column::new(runs::CASE_POSITION.into(), self.case_position),
+            Column::new(runs::DATASET.into(), self.dataset),
             Column::new(runs::SPLIT.into(), self.split),
             Column::new(runs::KIND.into(), self.kind),
             Column::new(runs::DOMAIN.into(), self.domain),
@@ -285,6 +292,8 @@ impl RunColumns {
             Column::new(runs::EFFORT.into(), self.effort),
             Column::new(runs::STOP_CLASS.into(), self.stop_class),
             Column::new(runs::SERVED_MODEL_CHECK.into(), self.served_model_check),
+            Column::new(runs::STARTED_AT_MS.into(), self.started_at_ms),
+            Column::new(runs::ANSWER_DIGEST.into(), self.answer_digest),
             Column::new(runs::JUDGEMENTS.into(), self.judgements),
             text_lists(runs::SOFT_JUDGE_SCORES, &self.soft_judge_scores),
             text_lists(runs::UNOBSERVED_CHECKS, &self.unobserved_checks),

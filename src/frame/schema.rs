@@ -13,6 +13,8 @@ pub mod runs {
     pub const CASE_NAME: &str = "case_name";
     /// Position of the case in the suite, from 0.
     pub const CASE_POSITION: &str = "case_position";
+    /// Dataset that the case was expanded from, or null.
+    pub const DATASET: &str = "dataset";
     /// `tune`, `holdout` or `holdback`.
     pub const SPLIT: &str = "split";
     /// Kind of the case.
@@ -95,6 +97,11 @@ pub mod runs {
     pub const STOP_CLASS: &str = "stop_class";
     /// Whether the model that was asked for answered, or null when it is not recorded.
     pub const SERVED_MODEL_CHECK: &str = "served_model_check";
+    /// When the run began, in milliseconds since 1970, or null when it is not recorded.
+    pub const STARTED_AT_MS: &str = "started_at_ms";
+    /// The first eight bytes of the SHA-256 of the answer as a number, or null where the answer was not read. Runs with the
+    /// same number gave the same answer.
+    pub const ANSWER_DIGEST: &str = "answer_digest";
     /// `seen`, `missing` or `incomplete`: what is known of the way to the answer; null when nobody asked or the run is
     /// not scored. Where it is not `seen`, the columns that follow are null.
     pub const TRACE: &str = "trace";

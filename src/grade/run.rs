@@ -156,6 +156,10 @@ pub struct GradedRun {
     pub metadata_warnings: Vec<String>,
     /// How the model came to its end, as far as it is recorded.
     pub ending: Ending,
+    /// When it began, in milliseconds since 1970, if it is recorded and somebody asked.
+    pub started_at_ms: Option<i64>,
+    /// Digest of the answer as it is stored; none where the answer was not read.
+    pub answer_digest: Option<ContentDigest>,
     /// What the agent did, if somebody asked; only of a run that is scored.
     pub trace: Trace,
     /// Files that were read.
@@ -318,7 +322,15 @@ pub fn grade_run<T>(
     } else {
         Trace::Unread
     };
+    let started_at_ms = if options.for_analysis { parsed.started_at_ms() } else { None };
     let mut digests = directory.take_digests();
+    let answer_digest = answer.map(|answer| {
+        let file = output.text().map(|_| format!("{}/{}", directory.relative(), output.path()));
+        let known =
+            digests.iter().find(|(name, _)| file.as_deref().is_some_and(|file| file.trim_start_matches('/') == name));
+        // several files joined, or the answer to the last turn: the text is what there is
+        known.map_or_else(|| ContentDigest::of(answer.as_bytes()), |(_, digest)| *digest)
+    });
     let mut warnings = directory.take_warnings();
     for turn in turns.iter_mut().filter_map(|turn| turn.directory.as_mut()) {
         digests.append(&mut turn.take_digests());
@@ -352,6 +364,8 @@ pub fn grade_run<T>(
             Metadata::Object(object) => Ending::of(object),
             Metadata::Empty | Metadata::Unreadable(_) => Ending::default(),
         },
+        started_at_ms,
+        answer_digest,
         trace,
         digests,
         warnings,

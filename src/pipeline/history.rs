@@ -190,9 +190,9 @@ impl History<'_> {
 
     /// A report, and why it is no whole one.
     fn report(&self, file: &str, bytes: &[u8]) -> Result<(Report, Option<ClaimsError>), HistoryError> {
-        let ReadReport { claims, stated, problem } = read_report(bytes, &self.options)
+        let ReadReport { claims, stated, design, problem } = read_report(bytes, &self.options)
             .map_err(|error| HistoryError::Report { file: file.to_owned(), error: Box::new(error) })?;
-        Ok((Report { side: Side::of_file(file.to_owned(), claims), stated }, problem))
+        Ok((Report { side: Side::of_file(file.to_owned(), claims), stated, design }, problem))
     }
 }
 

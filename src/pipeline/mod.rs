@@ -30,7 +30,7 @@ pub use forge::{ForgeError, ForgeReading, number_of, read_forge};
 pub use history::{History, HistoryError, ReadHistory};
 pub use input::{Input, skill_name, workspace_cases};
 pub use products::{GradingFiles, GradingFilesWritten, JudgeTasks};
-pub use review::{FeedbackShape, ReviewError, ReviewRequest, Reviewed, review_page};
+pub use review::{FeedbackShape, ReviewError, ReviewRequest, ReviewWarning, Reviewed, review_page};
 pub use saved_rows::SavedRows;
 pub use sides::{GradedSide, SIDE_PRODUCTS, SideRequest, graded_side};
 pub use warnings::WarningLog;

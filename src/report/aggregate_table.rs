@@ -1,14 +1,13 @@
 //! The report of `aggregate` for people.
 
-use skill_lift_stats::{Rational, Withheld, rational};
+use skill_lift_stats::Rational;
 
 use super::aggregate_json::SkillReport;
 use super::numbers::{counted, interval, points};
-use super::quantities::{money, sum, tokens};
+use super::several_words::{self, Spent};
 use super::terminal::{Page, Paint, Style, column, cut_middle, left, right};
 use super::words;
 use crate::analyze::several::{OneSkill, SeveralSkills};
-use skill_lift_contract::telemetry::Currency;
 
 /// Headings of the columns behind the name.
 const HEADS: [&str; 4] = ["Cases", "Lift", "Interval", "Verdict"];
@@ -22,7 +21,7 @@ pub fn aggregate_table(reports: &[SkillReport], alpha: &Rational, style: Style) 
     let title = page.paint(Paint::Bold, &counted(reports.len(), "skill", "skills"));
     page.line(&title);
     page.line("");
-    for sentence in [mean_sentence(&several, alpha), cost_sentence(&several)] {
+    for sentence in [several_words::mean_sentence(&several, alpha), cost_sentence(&several)] {
         let sentence = page.own(&sentence);
         page.wrapped(&sentence, "", "");
     }
@@ -31,35 +30,9 @@ pub fn aggregate_table(reports: &[SkillReport], alpha: &Rational, style: Style) 
     page.out
 }
 
-fn mean_sentence(several: &SeveralSkills, alpha: &Rational) -> String {
-    let percent = rational::to_f64(&((rational::rate(1, 1) - alpha) * rational::rate(100, 1)));
-    match &several.mean {
-        Ok(mean) => {
-            let estimate = rational::from_f64(mean.mean).map_or_else(String::new, |mean| points(&mean));
-            let spread = rational::from_f64(mean.tau()).map_or_else(String::new, |tau| points(&tau));
-            let limits = interval(mean.lower.max(-1.0), mean.upper.min(1.0));
-            format!(
-                "Mean lift over the skills {estimate}, {percent}% interval {limits}. The lifts of skills differ by about {} \
-                 (standard deviation).",
-                spread.trim_start_matches('+')
-            )
-        }
-        Err(Withheld::TooFewSkills) => {
-            "No mean over skills: fewer than two of them have a lift with an interval.".to_owned()
-        }
-        Err(reason) => format!("No mean over skills: {}.", reason.as_str()),
-    }
-}
-
 fn cost_sentence(several: &SeveralSkills) -> String {
-    let totals = &several.totals;
-    let of = |(currency, aggregate): (&Currency, &_)| sum(aggregate, |amount| money(amount, *currency));
-    let known: Vec<String> = totals.money.by_currency.iter().map(of).collect();
-    let money = match known.is_empty() {
-        true => sum(&totals.money.unknown, |amount| money(amount, Currency::USD)),
-        false => known.join(" + "),
-    };
-    format!("Cost: {money}. Tokens: {}.", sum(&totals.total_tokens, tokens))
+    let Spent { money, tokens } = several_words::spent(&several.totals);
+    format!("Cost: {money}. Tokens: {tokens}.")
 }
 
 fn skills_table(page: &mut Page, reports: &[SkillReport]) {

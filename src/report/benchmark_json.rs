@@ -198,7 +198,10 @@ pub fn write_benchmark(
     members.member("case_flags", &flags_json::block(&analysis.case_flags))?;
     members.rows(rows)?;
     if let Some(source) = stored {
-        members.member("stored_verdicts", &StoredBlock::of(source, WITH_SKILL, table.baseline.variant()))?;
+        members.member(
+            "stored_verdicts",
+            &StoredBlock::of(source, WITH_SKILL, table.baseline.variant(), analysis.inference.thresholds.alpha()),
+        )?;
     }
     let blocked = analysis.inference_pairing().diagnostics(|_| true).blocked;
     members.member(

@@ -2,6 +2,8 @@
 //! repeated success.
 
 use serde::Serialize;
+use skill_lift_stats::bootstrap::{BootstrapInterval, LatticeInterval};
+use skill_lift_stats::cluster::ClusteredMean;
 use skill_lift_stats::interval::Equivalence;
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::{SignFlip, Thresholds, Withheld};
@@ -15,11 +17,33 @@ use crate::analyze::repeated_success::{ArmChance, RepeatedSuccess};
 pub(super) struct CompanionsBlock {
     interval_sign_flip: Interval,
     interval_bounded: Interval,
+    interval_bootstrap: BootstrapBlock,
+    interval_tango: Interval,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    case_weighted: Option<ClusterBlock>,
     within_case_test: WithinCaseBlock,
     equivalence: EquivalenceBlock,
     hodges_lehmann: HodgesLehmannBlock,
     leave_one_out: LeaveOneOutBlock,
     variance: VarianceBlock,
+}
+
+#[derive(Serialize)]
+struct BootstrapBlock {
+    percentile: Interval,
+    bca: Interval,
+}
+
+/// The mean over the cases of families of unequal size.
+#[derive(Serialize)]
+struct ClusterBlock {
+    estimate: Option<f64>,
+    standard_error: Option<f64>,
+    degrees_of_freedom: Option<f64>,
+    clusters: Option<usize>,
+    dominant_cluster: Option<bool>,
+    #[serde(flatten)]
+    interval: Interval,
 }
 
 #[derive(Serialize)]
@@ -98,10 +122,23 @@ pub(super) fn companions(
         reason: limits.err().map(Withheld::as_str),
     };
     let inverted = companions.interval_sign_flip.as_ref().map(|i| (i.lower_f64(), i.upper_f64())).map_err(|e| *e);
+    let bootstrap = |of: fn(&BootstrapInterval) -> &LatticeInterval| {
+        let limits = companions.interval_bootstrap.as_ref().map(of).map_err(|e| *e);
+        limits.map(|limits| (rational::to_f64(&limits.lower), rational::to_f64(&limits.upper)))
+    };
     let bounded = companions.interval_bounded.map(|i| (i.lower, i.upper));
     CompanionsBlock {
         interval_sign_flip: interval("sign-flip-inversion", inverted),
         interval_bounded: interval("betting", bounded),
+        interval_bootstrap: BootstrapBlock {
+            percentile: interval("bootstrap-percentile", bootstrap(|limits| &limits.percentile)),
+            bca: interval("bootstrap-bca", bootstrap(|limits| &limits.bca)),
+        },
+        interval_tango: interval(
+            "tango-score",
+            companions.interval_tango.as_ref().map(|limits| (limits.lower, limits.upper)).map_err(|e| *e),
+        ),
+        case_weighted: companions.case_weighted.as_ref().map(|mean| case_weighted(mean, confidence)),
         within_case_test: within_case(companions),
         equivalence: equivalence(&companions.equivalence, thresholds, equivalence_margin),
         hodges_lehmann: HodgesLehmannBlock {
@@ -111,6 +148,26 @@ pub(super) fn companions(
         },
         leave_one_out: leave_one_out(companions, contrast),
         variance: variance(companions),
+    }
+}
+
+fn case_weighted(mean: &Result<ClusteredMean, Withheld>, confidence: f64) -> ClusterBlock {
+    let known = mean.as_ref().ok();
+    ClusterBlock {
+        estimate: known.map(|mean| rational::to_f64(&mean.mean)),
+        standard_error: known.map(|mean| mean.cr2.standard_error),
+        degrees_of_freedom: known.map(|mean| mean.cr2.degrees_of_freedom),
+        clusters: known.map(|mean| mean.clusters),
+        dominant_cluster: known.map(ClusteredMean::has_dominant_cluster),
+        interval: Interval {
+            method: "cluster-robust-cr2",
+            unit: "case",
+            n: known.map_or(0, |mean| mean.units),
+            confidence,
+            lower: known.map(|mean| mean.cr2.lower),
+            upper: known.map(|mean| mean.cr2.upper),
+            reason: reason(mean),
+        },
     }
 }
 

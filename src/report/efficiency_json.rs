@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use skill_lift_contract::telemetry::{Currency, Provenance};
+use skill_lift_stats::Withheld;
 use skill_lift_stats::ratio::{Effect, FiellerSet, Price};
 use skill_lift_stats::rational;
 
-use crate::analyze::telemetry::{Efficiency, NetBenefit, QuantityEffect};
+use crate::analyze::telemetry::{Efficiency, NetBenefit, Percentile, Quantity, QuantityEffect};
+
+/// Confidence of the upper limits of percentiles.
+const BOUND_CONFIDENCE: f64 = 0.95;
 
 /// Why a ratio over a part of the pairs is no finding.
 const INCOMPLETE: &str = "incomplete_measurement";
@@ -106,6 +110,54 @@ struct Difference {
     pairs: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+pub(super) struct PercentileBlock {
+    quantity: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    currency: Option<String>,
+    variant: &'static str,
+    method: &'static str,
+    unit: &'static str,
+    n: usize,
+    runs: usize,
+    p90: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    confidence: f64,
+    p90_upper: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upper_reason: Option<&'static str>,
+}
+
+/// The 90th percentiles of what runs used.
+pub(super) fn percentiles(efficiency: &Efficiency) -> Vec<PercentileBlock> {
+    let block = |percentile: &Percentile| {
+        let known = percentile.value.as_ref().ok();
+        let upper = known.map(|known| known.upper);
+        PercentileBlock {
+            quantity: match percentile.quantity {
+                Quantity::Money => "money",
+                Quantity::TotalTokens => "total_tokens",
+                Quantity::BillableTokens => "billable_tokens",
+                Quantity::ContextTokens => "context_tokens",
+                Quantity::ElapsedMs => "elapsed_ms",
+            },
+            currency: percentile.currency.map(|currency| currency.code().to_owned()),
+            variant: percentile.variant,
+            method: "hyndman-fan-7",
+            unit: "run",
+            n: known.map_or(0, |known| known.n),
+            runs: percentile.runs,
+            p90: known.map(|known| known.value),
+            reason: percentile.value.as_ref().err().map(|reason| reason.as_str()),
+            confidence: BOUND_CONFIDENCE,
+            p90_upper: upper.and_then(Result::ok).map(|upper| upper.value),
+            upper_reason: upper.and_then(Result::err).map(Withheld::as_str),
+        }
+    };
+    efficiency.percentiles.iter().map(block).collect()
 }
 
 pub(super) fn efficiency(efficiency: &Efficiency) -> EfficiencyBlock<'_> {

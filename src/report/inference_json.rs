@@ -1,11 +1,14 @@
 //! The block `inference` of a report: full precision, a reason beside every value that is withheld.
 
 use serde::Serialize;
+use serde_json::Value;
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::{SignFlip, Withheld};
 
+use super::caveats::{Caveat, caveats};
 use super::companions_json::{CompanionsBlock, ReliabilityRow, companions, reliability};
-use super::efficiency_json::{CostPerRun, EfficiencyBlock, cost_per_run, efficiency};
+use super::efficiency_json::{CostPerRun, EfficiencyBlock, PercentileBlock, cost_per_run, efficiency, percentiles};
+use super::independence_json::{self, IndependenceBlock};
 use super::missingness_json::{self, MissingnessBlock};
 use super::one_arm_json::{self, CriterionBlock};
 use super::slices_json::{self, SliceBlock};
@@ -35,9 +38,13 @@ pub(super) struct InferenceBlock<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     missingness: Option<MissingnessBlock>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    independence: Option<IndependenceBlock>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     sanity: Option<SanityBlock>,
     #[serde(skip_serializing_if = "Option::is_none")]
     efficiency: Option<EfficiencyBlock<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    percentiles: Vec<PercentileBlock>,
     multiplicity: Multiplicity,
     review_queue: Vec<ReviewItem>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,6 +151,8 @@ struct Odds {
 #[derive(Serialize)]
 struct Qualifier {
     code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    args: Option<Value>,
 }
 
 #[derive(Serialize)]
@@ -355,12 +364,10 @@ pub(super) fn block<'a>(
     let overall = &inference.overall;
     let margin = inference.equivalence_margin.as_ref();
     let p = (overall.test.n > 0).then_some(overall.test.p_two_sided);
-    let reversible = inference.missingness.as_ref().is_some_and(|missing| missing.bounds.could_reverse());
     let qualifiers = [
         ("all_pass", overall.all_pass()),
         ("all_fail", overall.all_fail()),
         ("equivalent", words::shown_equivalent(inference).is_some()),
-        ("missing_runs_could_reverse", reversible),
     ];
     let detectable = overall.smallest_detectable_lift.as_ref().map(|d| d.lift).map_err(|reason| *reason);
     let tests = inference.by_model.iter().filter(|model| model.p_holm.is_some()).count();
@@ -393,9 +400,12 @@ pub(super) fn block<'a>(
                 odds: p.and_then(words::odds).map(|(n, of)| Odds { n, of }),
                 qualifiers: qualifiers
                     .into_iter()
-                    .filter_map(|(code, applies)| applies.then_some(code))
-                    .chain(words::caveats(inference).into_iter().map(|(code, _)| code))
-                    .map(|code| Qualifier { code })
+                    .filter_map(|(code, applies)| applies.then_some(Qualifier { code, args: None }))
+                    .chain(
+                        caveats(inference)
+                            .into_iter()
+                            .map(|Caveat { code, args, .. }| Qualifier { code, args: Some(args) }),
+                    )
                     .collect(),
             },
             smallest_detectable_lift: limit(detectable),
@@ -423,8 +433,10 @@ pub(super) fn block<'a>(
         reliability: reliability(inference, confidence),
         one_arm_criteria: inference.one_arm.as_ref().map(|criteria| one_arm_json::block(criteria)),
         missingness: inference.missingness.as_ref().map(missingness_json::block),
+        independence: inference.independence.as_ref().map(independence_json::block),
         sanity: sanity.map(sanity_block),
         efficiency: used.map(efficiency),
+        percentiles: used.map(percentiles).unwrap_or_default(),
         multiplicity: Multiplicity {
             models: Family { method: "holm", tests, untested: inference.by_model.len() - tests },
             cases: Family {

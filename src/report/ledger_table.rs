@@ -1,13 +1,11 @@
 //! The ledger of `cost-summary` for people: text for a terminal and Markdown, from the same rows.
 
-use skill_lift_contract::telemetry::Currency;
-
 use super::ledger_json::LedgerSource;
 use super::markup::escaped;
 use super::numbers::{count, counted};
-use super::quantities::{money, sum, time, tokens};
+use super::quantities::{money_sum, sum, time, tokens};
 use super::terminal::{Page, Paint, Style, column, cut_middle, left, right};
-use crate::analyze::telemetry::{Aggregate, Buckets, Ledger, PopulationRule, Spend, money_buckets};
+use crate::analyze::telemetry::{Ledger, PopulationRule, Spend, money_buckets};
 
 /// Headings of the columns; the first one is that of the part.
 const HEADS: [&str; 4] = ["", "Runs", "Tokens", "Cost"];
@@ -20,7 +18,7 @@ struct Part {
 
 fn parts(ledger: &Ledger) -> Vec<Part> {
     let row = |(name, spend): &(String, Spend), note: String| {
-        let cells = [name.clone(), count(spend.runs), sum(&spend.total_tokens, tokens), amounts(&spend.money)];
+        let cells = [name.clone(), count(spend.runs), sum(&spend.total_tokens, tokens), money_sum(&spend.money)];
         (cells, note)
     };
     let all = |groups: &[(String, Spend)]| groups.iter().map(|group| row(group, String::new())).collect();
@@ -39,13 +37,6 @@ fn parts(ledger: &Ledger) -> Vec<Part> {
     parts
 }
 
-/// The sums of all currencies.
-fn amounts(buckets: &Buckets) -> String {
-    let of = |(currency, aggregate): (&Currency, &Aggregate<_>)| sum(aggregate, |amount| money(amount, *currency));
-    let known: Vec<String> = buckets.by_currency.iter().map(of).collect();
-    if known.is_empty() { sum(&buckets.unknown, |amount| money(amount, Currency::USD)) } else { known.join(" + ") }
-}
-
 /// What everything cost, in sentences.
 fn sentences(source: LedgerSource<'_>) -> Vec<String> {
     let LedgerSource { ledger, judge, .. } = source;
@@ -59,7 +50,7 @@ fn sentences(source: LedgerSource<'_>) -> Vec<String> {
     };
     let milliseconds = |sum: u128| time(sum as f64);
     let mut lines = vec![
-        format!("Cost: {}.", amounts(&totals.money)),
+        format!("Cost: {}.", money_sum(&totals.money)),
         format!(
             "Tokens: {} (in {}, out {}).",
             sum(&totals.total_tokens, tokens),
@@ -74,7 +65,7 @@ fn sentences(source: LedgerSource<'_>) -> Vec<String> {
         ),
     ];
     if let Some(judge) = judge {
-        let spent = amounts(&money_buckets(judge.calls.iter(), PopulationRule::AsStated));
+        let spent = money_sum(&money_buckets(judge.calls.iter(), PopulationRule::AsStated));
         let verdicts = counted(judge.verdicts, "verdict", "verdicts");
         lines.push(format!("Judging, not part of the above: {spent} for {verdicts}."));
     }

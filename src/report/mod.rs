@@ -4,7 +4,9 @@
 
 mod aggregate_json;
 mod aggregate_table;
+mod agreement_json;
 pub mod benchmark_json;
+mod caveats;
 mod companions_json;
 mod comparison_json;
 mod compat;
@@ -21,6 +23,7 @@ pub mod forge;
 pub mod formats;
 pub mod gate;
 pub mod grading_file;
+mod independence_json;
 mod inference_json;
 pub mod judge_tasks;
 mod ledger_json;
@@ -43,6 +46,7 @@ pub mod reproduction;
 pub mod review;
 pub mod row;
 mod row_facts;
+mod several_words;
 pub mod skill_eval;
 mod slices_json;
 pub mod spool;

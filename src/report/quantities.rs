@@ -3,8 +3,8 @@
 use rust_decimal::{Decimal, RoundingStrategy};
 use skill_lift_contract::telemetry::Currency;
 
-use super::numbers::{count, grouped};
-use crate::analyze::telemetry::{Aggregate, AggregateState};
+use super::numbers::{count, counted, grouped};
+use crate::analyze::telemetry::{Aggregate, AggregateState, Buckets};
 
 /// U+2212, the minus sign.
 const MINUS: char = '\u{2212}';
@@ -140,6 +140,26 @@ pub fn sum<T: Copy>(aggregate: &Aggregate<T>, show: impl Fn(T) -> String) -> Str
     }
 }
 
+/// A sum of money, one for each currency: amounts of two currencies are never added up.
+pub fn money_sum(buckets: &Buckets) -> String {
+    let of = |(currency, aggregate): (&Currency, &_)| sum(aggregate, |amount| money(amount, *currency));
+    let known: Vec<String> = buckets.by_currency.iter().map(of).collect();
+    match known.is_empty() {
+        true => sum(&buckets.unknown, |amount| money(amount, Currency::USD)),
+        false => known.join(" + "),
+    }
+}
+
+/// Why a sum is not whole, for what is shown beside it: `missing cost usd (6 runs)`; empty when it is.
+pub fn missing_of_sum<T>(aggregate: &Aggregate<T>) -> String {
+    let reason = |(code, runs): &(String, usize)| {
+        let code =
+            code.strip_prefix("not_applicable:").map_or(code.clone(), |rest| format!("{DOES_NOT_APPLY}: {rest}"));
+        format!("{} ({})", code.replace('_', " "), counted(*runs, "run", "runs"))
+    };
+    aggregate.reasons.iter().map(reason).collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,5 +222,19 @@ mod tests {
             assert_eq!(time(milliseconds), expected, "{milliseconds}");
         }
         assert_eq!(time_difference(-6_800.0), "\u{2212}6.8\u{a0}s");
+    }
+
+    #[test]
+    fn a_sum_that_is_not_whole_says_what_is_missing() {
+        let mut aggregate = Aggregate {
+            state: AggregateState::Partial(420),
+            observed: 12,
+            unavailable: 5,
+            not_applicable: 1,
+            reasons: Vec::new(),
+        };
+        aggregate.reasons = vec![("missing_cost_usd".to_owned(), 5), ("not_applicable:offline_runner".to_owned(), 1)];
+        assert_eq!(sum(&aggregate, |amount: i64| format!("${amount}")), "at least $420 (12 of 18 runs measured)");
+        assert_eq!(missing_of_sum(&aggregate), "missing cost usd (5 runs), does not apply: offline runner (1 run)");
     }
 }

@@ -15,6 +15,9 @@ pub(super) struct RowFacts<'a> {
     /// What inference counts as one unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     family: Option<&'a str>,
+    /// The dataset of which the case is a row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dataset: Option<&'a str>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     tags: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,6 +49,7 @@ impl<'a> RowFacts<'a> {
         Self {
             case_label: case.name.as_deref(),
             family: case.family.as_deref(),
+            dataset: case.dataset.as_deref(),
             tags: &case.tags,
             effort: run.ending.effort.as_deref(),
             contamination: run.contamination.as_deref(),

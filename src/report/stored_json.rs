@@ -1,10 +1,13 @@
 //! What a report says of runs whose verdicts were stored: in each row, and of the tree as a whole.
 
 use serde::Serialize;
+use skill_lift_stats::Rational;
 
+use super::agreement_json::{self, AgreementBlock};
 use super::ordered::Ordered;
+use crate::analyze::agreement::{GraderAgreement, TwoGraders};
 use crate::analyze::benchmark_file::CheckedBenchmark;
-use crate::grade::stored::{ArmTelemetry, JoinMethod, Regraded, RunFlag, StoredFacts, StoredTree};
+use crate::grade::stored::{ArmTelemetry, JoinMethod, Regraded, Regrading, RunFlag, StoredFacts, StoredTree};
 use crate::grade::{GradedRun, Recorded};
 use crate::runs::workspace::{Measured, StatedRate};
 use crate::suite::AssertionType;
@@ -163,6 +166,8 @@ struct RegradingJson<'a> {
     compared: u32,
     agreed: u32,
     unobserved: u32,
+    /// How far the graders agree beyond chance.
+    agreement: AgreementBlock,
     disagreements: Vec<Disagreement<'a>>,
 }
 
@@ -228,6 +233,16 @@ impl<'a> From<&'a CheckedBenchmark> for BenchmarkFileJson<'a> {
     }
 }
 
+fn agreement(regrading: &Regrading, alpha: &Rational) -> AgreementBlock {
+    let graders = TwoGraders {
+        both_pass: regrading.both_pass.into(),
+        first_only: regrading.stored_only.into(),
+        second_only: regrading.check_only().into(),
+        both_fail: regrading.both_fail().into(),
+    };
+    agreement_json::block(&GraderAgreement::of(&graders, alpha), alpha)
+}
+
 /// What stands in a report of a tree with stored verdicts.
 #[derive(Serialize)]
 pub(super) struct StoredBlock<'a> {
@@ -247,8 +262,8 @@ pub(super) struct StoredBlock<'a> {
 }
 
 impl<'a> StoredBlock<'a> {
-    /// The block of a tree; `baseline` is the arm that the skill's arm is compared with.
-    pub(super) fn of(source: StoredSource<'a>, with_skill: &str, baseline: &str) -> Self {
+    /// The block of a tree; `baseline` is the arm that the skill's arm is compared with, `alpha` the error rate of limits.
+    pub(super) fn of(source: StoredSource<'a>, with_skill: &str, baseline: &str, alpha: &Rational) -> Self {
         let StoredSource { tree, benchmark_file } = source;
         let counted = |name: &'static str, count: &u32| (name.to_owned(), *count);
         Self {
@@ -272,6 +287,7 @@ impl<'a> StoredBlock<'a> {
                 compared: regrading.compared,
                 agreed: regrading.agreed,
                 unobserved: regrading.unobserved,
+                agreement: agreement(regrading, alpha),
                 disagreements: regrading
                     .disagreements
                     .iter()

@@ -7,6 +7,7 @@ use skill_lift_stats::interval::PaddedT;
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::verdict::VerdictCode;
 
+use super::caveats::caveats;
 use super::cost_line::{cost_line, worth_line};
 use super::numbers;
 use super::words::{self, Headline, Tone};
@@ -214,13 +215,27 @@ fn lead(inference: &Inference) -> String {
     } else {
         format!("Pass rate {shown_without} → {shown_with}")
     };
-    let interval = match &contrast.interval {
-        Ok(i) => format!("{} {}", words::interval_name(inference), numbers::interval(i.lower, i.upper)),
-        Err(Withheld::TooFewUnits) => format!("no {} from a single case", words::interval_name(inference)),
-        Err(_) => "no interval".to_owned(),
-    };
+    let interval = named_interval(inference);
     let p = numbers::p_text(contrast.test.p_two_sided, alpha);
     format!("{rates}: lift {}, {interval}, {p}", numbers::points(estimate))
+}
+
+/// `95% interval +12.0 to +30.9 pp`, or why there is none.
+pub(super) fn named_interval(inference: &Inference) -> String {
+    let name = words::interval_name(inference);
+    match &inference.overall.interval {
+        Ok(limits) => format!("{name} {}", numbers::interval(limits.lower, limits.upper)),
+        Err(Withheld::TooFewUnits) => format!("no {name} from a single case"),
+        Err(_) => NO_INTERVAL.to_owned(),
+    }
+}
+
+/// What stands for limits that there are none of.
+const NO_INTERVAL: &str = "no interval";
+
+/// `+12.0 to +30.9 pp`.
+pub(super) fn limits(interval: &Result<PaddedT, Withheld>) -> String {
+    interval.as_ref().map_or_else(|_| NO_INTERVAL.to_owned(), |limits| numbers::interval(limits.lower, limits.upper))
 }
 
 fn sure(inference: &Inference) -> String {
@@ -310,10 +325,6 @@ fn models(inference: &Inference) -> Vec<ModelRow> {
         return Vec::new();
     }
     let alpha = rational::to_f64(inference.thresholds.alpha());
-    let limits = |interval: &Result<PaddedT, Withheld>| match interval {
-        Ok(interval) => numbers::interval(interval.lower, interval.upper),
-        Err(_) => "no interval".to_owned(),
-    };
     let rate = |rate: &Option<Rational>| rate.as_ref().map_or_else(|| NOT_MEASURED.to_owned(), numbers::percent);
     inference
         .by_model
@@ -453,7 +464,7 @@ fn notes(analysis: &Analysis) -> Vec<String> {
         notes.push(format!("{} {verb} for a judge; {gates}.", numbers::counted(deferred as usize, "check", "checks")));
     }
     notes.extend(unscored(table));
-    notes.extend(words::caveats(&analysis.inference).into_iter().map(|(_, text)| text));
+    notes.extend(caveats(&analysis.inference).into_iter().map(|caveat| caveat.text));
     notes.extend(one_arm(analysis.inference.one_arm.as_deref().unwrap_or_default()));
     notes
 }

@@ -1,6 +1,5 @@
 //! Words for codes: flags, verdicts, reasons. Every output takes them from here.
 
-use num_traits::{Signed, Zero};
 use skill_lift_stats::rational;
 use skill_lift_stats::variance::VarianceSplit;
 use skill_lift_stats::verdict::{TooFewReason, VerdictCode};
@@ -8,7 +7,7 @@ use skill_lift_stats::verdict::{TooFewReason, VerdictCode};
 use super::numbers;
 use crate::analyze::completeness::IncompleteReason;
 use crate::analyze::flags::Flag;
-use crate::analyze::inference::{Contrast, Inference, Loading, Unit};
+use crate::analyze::inference::{self, Contrast, Inference, Unit};
 use crate::analyze::table::Baseline;
 
 /// The text of a flag in `case_flags`, as version 0.6 of the report format spells it.
@@ -110,7 +109,7 @@ fn units(contrast: &Contrast, number: usize) -> String {
 const WORST_NAMED: usize = 3;
 
 /// What inference counts, several of them.
-fn unit_name(contrast: &Contrast) -> &'static str {
+pub(super) fn unit_name(contrast: &Contrast) -> &'static str {
     match contrast.unit {
         Unit::Case => "cases",
         Unit::Family => "families",
@@ -354,10 +353,8 @@ pub fn shown_equivalent(inference: &Inference) -> Option<String> {
 
 /// The units that lost most, as a sentence.
 fn worst_units(contrast: &Contrast) -> String {
-    let mut lost: Vec<_> = contrast.units.iter().filter(|unit| unit.delta().is_negative()).collect();
-    // a stable sort: equal losses stay in the order of names
-    lost.sort_by_key(|unit| unit.delta());
-    let names: Vec<&str> = lost.iter().take(WORST_NAMED).map(|unit| unit.name.as_str()).collect();
+    let worst = inference::worst_units(&contrast.units, WORST_NAMED);
+    let names: Vec<&str> = worst.into_iter().map(|unit| unit.name.as_str()).collect();
     format!(" Worst {}: {}.", unit_name(contrast), names.join(", "))
 }
 
@@ -378,43 +375,6 @@ pub fn margin_text(inference: &Inference) -> Option<String> {
     } else {
         format!("It is not shown that the arms differ by less than {margin} ({limits}).")
     })
-}
-
-/// What else must be known before a verdict is believed, with its code; most important first.
-pub fn caveats(inference: &Inference) -> Vec<(&'static str, String)> {
-    let contrast = &inference.overall;
-    let mut caveats = Vec::new();
-    let Loading { known, not_loaded } = inference.loading;
-    if not_loaded > 0 {
-        let share = numbers::percent(&rational::rate(not_loaded as u64, known as u64));
-        let text = format!(
-            "The skill was not loaded in {share} of the runs that say whether it was: the lift is that of offering it."
-        );
-        caveats.push(("skill_not_loaded", text));
-    }
-    let Some(beside) = &inference.companions else { return caveats };
-    let estimate = contrast.test.estimate.as_ref();
-    if let (Some(estimate), Ok(without_one)) = (estimate, &beside.leave_one_out) {
-        let (end, index) = if estimate.is_positive() {
-            (&without_one.lowest, without_one.lowest_without)
-        } else {
-            (&without_one.highest, without_one.highest_without)
-        };
-        let reverses = !estimate.is_zero() && (end.is_zero() || end.is_positive() != estimate.is_positive());
-        if let Some(unit) = contrast.units.get(index).filter(|_| reverses) {
-            let text = format!("Without {} alone the lift would be {}.", unit.name, numbers::points(end));
-            caveats.push(("one_unit_reverses", text));
-        }
-    }
-    if let (true, Ok(robust)) = (beside.few_cases_carry_the_lift, &beside.hodges_lehmann) {
-        let text = format!(
-            "A few {} carry the lift: by the Hodges-Lehmann estimate, which they move less, it is {}.",
-            unit_name(contrast),
-            numbers::points(robust)
-        );
-        caveats.push(("few_cases_carry_the_lift", text));
-    }
-    caveats
 }
 
 /// What to do next, for `verdict.next_step`.

@@ -4,17 +4,17 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use skill_lift_contract::ContentDigest;
 
 use super::events::{self, Events};
 use super::limits::{Limits, describe_bytes};
-use super::listing::{EntryKind, Listing, ListingError};
+use super::listing::{self, EntryKind, Listing, ListingError};
 use super::metrics::{self, Metrics};
 use super::warning::{RunWarning, WarningCode};
 use crate::json::{self, Tape};
@@ -67,8 +67,8 @@ pub struct RunDirectory {
     absolute: PathBuf,
     relative: String,
     canonical: OnceCell<Option<PathBuf>>,
-    /// The open directory: its files are reached from it, instead of looking up the whole path for each.
-    descriptor: OnceCell<Option<OwnedFd>>,
+    /// The open directory: it is listed and its files are reached from it, instead of looking up the whole path for each.
+    descriptor: OnceCell<Option<Dir>>,
     listing: Option<Listing>,
     contents: HashMap<String, Contents>,
     events: Option<Rc<Events>>,
@@ -91,15 +91,24 @@ impl RunDirectory {
         known: Option<Listing>,
         entry_limit: usize,
     ) -> Result<Self, ListingError> {
+        let descriptor = OnceCell::new();
         let listing = match known {
             Some(listing) => Some(listing),
-            None => Listing::read(&absolute, &|| fs::canonicalize(&absolute), entry_limit)?,
+            None => match listing::open(&absolute).map_err(ListingError::Io)? {
+                Some(mut open) => {
+                    let root = || fs::canonicalize(&absolute);
+                    let listing = Listing::read_open(&mut open, &absolute, &root, entry_limit)?;
+                    let _ = descriptor.set(Some(open));
+                    Some(listing)
+                }
+                None => None,
+            },
         };
         let mut directory = Self {
             absolute,
             relative,
             canonical: OnceCell::new(),
-            descriptor: OnceCell::new(),
+            descriptor,
             listing,
             contents: HashMap::new(),
             events: None,
@@ -279,6 +288,11 @@ impl RunDirectory {
 
     /// Whether a regular file exists inside the run, links resolved.
     pub fn has_file(&mut self, path: &str) -> Result<bool, FileProblem> {
+        match self.open_without_links(path, OFlags::PATH | OFlags::CLOEXEC) {
+            Some(Ok(file)) => return Ok(File::from(file).metadata().is_ok_and(|data| data.is_file())),
+            Some(Err(_)) => return Ok(false),
+            None => {}
+        }
         match self.locate(path) {
             Ok(Place::Below(path)) => Ok(self.kind_below(path) == Some(FileType::RegularFile)),
             Ok(Place::Resolved(place)) => Ok(fs::metadata(place).is_ok_and(|data| data.is_file())),
@@ -381,9 +395,9 @@ impl RunDirectory {
     }
 
     /// The open run directory; `None` when it cannot be opened, so that its files are reached by their paths.
-    fn descriptor(&self) -> Option<&OwnedFd> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        self.descriptor.get_or_init(|| rustix::fs::open(&self.absolute, flags, Mode::empty()).ok()).as_ref()
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        let open = self.descriptor.get_or_init(|| listing::open(&self.absolute).ok().flatten());
+        open.as_ref().and_then(|open| open.fd().ok())
     }
 
     fn canonical(&self) -> Option<&Path> {

@@ -4,6 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
 /// What a directory entry is after links were resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
@@ -53,28 +56,42 @@ impl Listing {
         root: &dyn Fn() -> io::Result<PathBuf>,
         limit: usize,
     ) -> Result<Option<Self>, ListingError> {
-        let reader = match fs::read_dir(directory) {
-            Ok(reader) => reader,
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Ok(None);
-            }
-            Err(error) => return Err(ListingError::Io(error)),
-        };
+        match open(directory).map_err(ListingError::Io)? {
+            Some(mut open) => Self::read_open(&mut open, directory, root, limit).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Lists a directory that is open and has not been listed. `directory` is its path.
+    pub fn read_open(
+        open: &mut Dir,
+        directory: &Path,
+        root: &dyn Fn() -> io::Result<PathBuf>,
+        limit: usize,
+    ) -> Result<Self, ListingError> {
         let mut listing = Self::default();
-        for entry in reader {
-            let entry = entry.map_err(ListingError::Io)?;
+        while let Some(entry) = open.read() {
+            let entry = entry.map_err(|error| ListingError::Io(error.into()))?;
+            let bytes = entry.file_name().to_bytes();
+            if matches!(bytes, b"." | b"..") {
+                continue;
+            }
             if listing.entries.len() + listing.refused.len() >= limit {
                 return Err(ListingError::TooManyEntries(limit));
             }
-            let Ok(name) = entry.file_name().into_string() else {
+            let Ok(name) = str::from_utf8(bytes) else {
                 continue;
             };
-            let file_type = entry.file_type().map_err(ListingError::Io)?;
-            listing.add(name, || entry.path(), file_type, root)?;
+            let file_type = match entry.file_type() {
+                // some file systems do not say it in the listing
+                FileType::Unknown => type_below(open, name).map_err(ListingError::Io)?,
+                known => known,
+            };
+            listing.add(name.to_owned(), || directory.join(name), file_type, root)?;
         }
         listing.entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         listing.refused.sort_unstable();
-        Ok(Some(listing))
+        Ok(listing)
     }
 
     /// One entry of a directory that may have many; `Ok(None)` when it is not there.
@@ -84,15 +101,13 @@ impl Listing {
         root: &dyn Fn() -> io::Result<PathBuf>,
     ) -> Result<Option<Self>, ListingError> {
         let path = directory.join(name);
-        let data = match fs::symlink_metadata(&path) {
+        let data = match rustix::fs::lstat(&path) {
             Ok(data) => data,
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Ok(None);
-            }
-            Err(error) => return Err(ListingError::Io(error)),
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+            Err(error) => return Err(ListingError::Io(error.into())),
         };
         let mut listing = Self::default();
-        listing.add(name.to_owned(), || path, data.file_type(), root)?;
+        listing.add(name.to_owned(), || path, FileType::from_raw_mode(data.st_mode), root)?;
         Ok(Some(listing))
     }
 
@@ -100,17 +115,18 @@ impl Listing {
         &mut self,
         name: String,
         path: impl FnOnce() -> PathBuf,
-        file_type: fs::FileType,
+        file_type: FileType,
         root: &dyn Fn() -> io::Result<PathBuf>,
     ) -> Result<(), ListingError> {
-        if !file_type.is_symlink() {
+        if file_type != FileType::Symlink {
             self.entries.push(Entry { name, kind: kind_of(file_type), is_link: false });
             return Ok(());
         }
         let within = root().map_err(ListingError::Io)?;
         match fs::canonicalize(path()) {
             Ok(target) if target.starts_with(&within) => {
-                let kind = fs::metadata(&target).map_or(EntryKind::Other, |data| kind_of(data.file_type()));
+                let kind = rustix::fs::stat(&target)
+                    .map_or(EntryKind::Other, |data| kind_of(FileType::from_raw_mode(data.st_mode)));
                 self.entries.push(Entry { name, kind, is_link: true });
             }
             Ok(_) => self.refused.push(name),
@@ -138,12 +154,26 @@ impl Listing {
     }
 }
 
-fn kind_of(file_type: fs::FileType) -> EntryKind {
-    if file_type.is_file() {
-        EntryKind::File
-    } else if file_type.is_dir() {
-        EntryKind::Directory
-    } else {
-        EntryKind::Other
+fn kind_of(file_type: FileType) -> EntryKind {
+    match file_type {
+        FileType::RegularFile => EntryKind::File,
+        FileType::Directory => EntryKind::Directory,
+        _ => EntryKind::Other,
     }
+}
+
+/// Opens a directory to list it and to reach what is in it; `Ok(None)` when there is no such directory.
+pub(super) fn open(directory: &Path) -> io::Result<Option<Dir>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match rustix::fs::open(directory, flags, Mode::empty()) {
+        Ok(open) => Ok(Some(Dir::new(open)?)),
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What an entry of an open directory is, links not followed.
+fn type_below(open: &Dir, name: &str) -> io::Result<FileType> {
+    let data = rustix::fs::statat(open.fd()?, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(FileType::from_raw_mode(data.st_mode))
 }

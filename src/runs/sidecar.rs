@@ -13,6 +13,7 @@ use super::limits::Limits;
 use super::metrics::{FILE_NAMES, Metrics};
 use super::telemetry::{RunTelemetry, TelemetryCoverage, UsedByRun};
 use super::warning::WarningCode;
+use super::workspace;
 use crate::json::{self, Item, Member, Node, Span, Tape, Value, write};
 
 /// Names of the files, in the order in which the first one there becomes the row's metadata.
@@ -209,6 +210,14 @@ impl ParsedSidecars<'_> {
             (RowMetadata::Empty | RowMetadata::Unreadable(_), _) => false,
         };
         UsedByRun { telemetry, coverage, is_in_metadata }
+    }
+
+    /// When the run began, in milliseconds since 1970, if a file says so.
+    pub fn started_at_ms(&self) -> Option<i64> {
+        let merged = self.merged();
+        // every key of a beginning has this word, and few runs have one
+        let may_say = |root: &&Item<'_, '_>| memchr::memmem::find(root.text().as_bytes(), b"start").is_some();
+        merged.iter().rev().filter(may_say).find_map(|root| workspace::started_at_ms(*root))
     }
 
     /// A non-empty string of the row's metadata.

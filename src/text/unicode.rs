@@ -47,10 +47,21 @@ pub(crate) fn is_printable(character: char) -> bool {
     )
 }
 
+/// Which ASCII characters are letters, digits or `_`.
+const ASCII_WORD: [bool; 128] = {
+    let mut table = [false; 128];
+    let mut code = 0_u8;
+    while code < 128 {
+        table[code as usize] = code.is_ascii_alphanumeric() || code == b'_';
+        code += 1;
+    }
+    table
+};
+
 /// Whether Python's `\w` matches `character`: a letter, a number or `_`.
 pub(crate) fn is_word(character: char) -> bool {
-    if character.is_ascii() {
-        return character.is_ascii_alphanumeric() || character == '_';
+    if let Some(is_word) = ASCII_WORD.get(character as usize) {
+        return *is_word;
     }
     matches!(
         category(character),

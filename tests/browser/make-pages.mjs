@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { SKILLS, reportWithParts, skillTrees, triggerReport } from "./skills.mjs";
 import { RENAMED, Tree, big, hostile, rtlCjk, sparse } from "./trees.mjs";
 import { VERDICTS, verdictTree } from "./verdicts.mjs";
 
@@ -36,12 +37,25 @@ async function makeTree(name, write, more) {
   await make(name, folder, more);
 }
 
+// The page of a report of several skills, and one of a report with ablations beside trigger runs.
+async function makeSkills() {
+  const folder = join(directory, "trees", "skills"), of = (path) => SKILLS.map((skill) => join(skill, path));
+  rmSync(folder, { recursive: true, force: true });
+  skillTrees(folder);
+  await run(folder, "aggregate", ...of("evals/shared-benchmark.json"), "--runs-subdir", "runs", "--out", "skills.json", "--quiet");
+  const beside = [...of("runs").flatMap((path) => ["--runs", path]), ...of("evals/shared-benchmark.json").flatMap((path) => ["--suite", path])];
+  await run(folder, "render-viewer", "--benchmark", "skills.json", ...beside, "--out", join(directory, "skills.html"), "--quiet");
+  for (const [name, report] of [["benchmark.json", reportWithParts()], ["triggers.json", triggerReport()]]) writeFileSync(join(folder, name), JSON.stringify(report));
+  await run(folder, "render-viewer", "--benchmark", "benchmark.json", "--triggers", "triggers.json", "--out", join(directory, "parts.html"), "--quiet");
+}
+
 const renamed = (text) => text.replaceAll(`"${RENAMED.from}"`, JSON.stringify(RENAMED.to));
 // the largest one beside all others: there are two cores
 await Promise.all([makeTree("big", big), (async () => {
   await make("demo", demo);
   await makeTree("hostile", hostile, { options: ["--judge-results", "verdicts.json"], change: renamed });
   await makeTree("sparse", sparse);
+  await makeSkills();
   await makeTree("rtl-cjk", rtlCjk);
   for (const verdict of VERDICTS) await makeTree(`verdict-${verdict.row}`, (tree) => verdictTree(tree, verdict), { options: verdict.options });
 })()]);

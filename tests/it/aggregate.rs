@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::Workspace;
 
 /// Skills `a`, better in all of its cases, and `b`, the same in all of its cases, in repositories of their names.
-fn two_skills(cases: usize) -> Workspace {
+pub fn two_skills(cases: usize) -> Workspace {
     let workspace = Workspace::new();
     for (skill, without) in [("a", "no"), ("b", "yes")] {
         let cases: Vec<Value> = (0..cases)
@@ -28,7 +28,7 @@ fn two_skills(cases: usize) -> Workspace {
     workspace
 }
 
-const SUITES: [&str; 2] = ["a/evals/shared-benchmark.json", "b/evals/shared-benchmark.json"];
+pub const SUITES: [&str; 2] = ["a/evals/shared-benchmark.json", "b/evals/shared-benchmark.json"];
 
 #[test]
 fn each_report_is_the_one_of_benchmark_and_their_costs_are_added_up() {

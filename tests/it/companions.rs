@@ -128,7 +128,10 @@ fn one_case_that_turns_the_lift_round_is_named() {
     near(&overall["estimate"], 1.0 / 6.0);
     near(&overall["leave_one_out"]["lowest"], -0.25);
     assert_eq!(overall["leave_one_out"]["lowest_without"], "big");
-    assert_eq!(overall["verdict"]["qualifiers"], json!([{"code": "one_unit_reverses"}]));
+    assert_eq!(
+        overall["verdict"]["qualifiers"],
+        json!([{"code": "one_unit_reverses", "args": {"unit": "big", "estimate_without": -0.25}}])
+    );
     let said = workspace(&cases).on_runs("benchmark", &["--format", "table"]).stdout;
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("Without big alone the lift would be −25.0 pp."), "{said}");
@@ -143,7 +146,10 @@ fn a_skill_that_was_not_loaded_is_said_beside_the_verdict() {
     }
     let report = workspace.on_runs("benchmark", &[]).json();
     let codes = &overall(&report)["verdict"]["qualifiers"];
-    assert_eq!(codes, &json!([{"code": "skill_not_loaded"}]));
+    assert_eq!(
+        codes,
+        &json!([{"code": "skill_not_loaded", "args": {"share": 0.5, "not_loaded_runs": 1, "known_runs": 2}}])
+    );
     let said = workspace.on_runs("benchmark", &["--format", "table"]).stdout;
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("The skill was not loaded in 50% of the runs that say whether it was"), "{said}");
@@ -210,4 +216,114 @@ fn runs_of_many_cases_are_not_permuted_together() {
         let reason = if tested { Value::Null } else { json!("beyond_exact_budget") };
         assert_eq!(test["reason"], reason);
     }
+}
+
+/// Some runs that pass and then some that do not.
+fn runs(passing: usize, all: usize) -> String {
+    "y".repeat(passing) + &"n".repeat(all - passing)
+}
+
+#[test]
+fn the_bootstrap_is_counted_from_twenty_cases_on() {
+    // three cases gain 1, five gain 1/5, twelve nothing
+    let gains: Vec<(String, String)> = (0..20)
+        .map(|at| (format!("c{at:02}"), runs([5, 1, 0][usize::from(at >= 3) + usize::from(at >= 8)], 5)))
+        .collect();
+    let cases: Vec<(&str, &str, &str)> = gains.iter().map(|(id, with)| (id.as_str(), with.as_str(), "nnnnn")).collect();
+    let report = workspace(&cases).on_runs("benchmark", &[]).json();
+    let bootstrap = &overall(&report)["interval_bootstrap"];
+    // 20-fold convolution of the deltas in Python integers; BCa with scipy.stats.norm
+    for (method, lower, upper) in [("percentile", 0.06, 0.36), ("bca", 0.08, 0.41)] {
+        let limits = &bootstrap[method];
+        assert_eq!(limits["method"], format!("bootstrap-{method}"));
+        assert_eq!((&limits["unit"], &limits["n"], &limits["confidence"]), (&json!("case"), &json!(20), &json!(0.95)));
+        near(&limits["lower"], lower);
+        near(&limits["upper"], upper);
+    }
+    assert_eq!(overall(&report)["interval_tango"]["reason"], "non_binary_deltas");
+    let report = workspace(&cases[..19]).on_runs("benchmark", &[]).json();
+    let bca = &overall(&report)["interval_bootstrap"]["bca"];
+    assert_eq!((&bca["lower"], &bca["reason"]), (&Value::Null, &json!("too_few_units")));
+}
+
+#[test]
+fn one_run_an_arm_has_tangos_limits() {
+    let mut cases: Vec<(String, &str, &str)> = Vec::new();
+    for (number, with, without) in [(8, "y", "y"), (7, "y", "n"), (1, "n", "y"), (4, "n", "n")] {
+        cases.extend((0..number).map(|at| (format!("{with}{without}{at}"), with, without)));
+    }
+    let cases: Vec<(&str, &str, &str)> =
+        cases.iter().map(|(id, with, without)| (id.as_str(), *with, *without)).collect();
+    let report = workspace(&cases).on_runs("benchmark", &[]).json();
+    let tango = &overall(&report)["interval_tango"];
+    // roots of the score statistic by scipy.optimize.brentq
+    let limit = |key: &str| tango[key].as_f64().unwrap();
+    assert!((limit("lower") - 0.027_161_326_673_747).abs() < 1e-10, "{tango}");
+    assert!((limit("upper") - 0.537_295_658_182_029).abs() < 1e-10, "{tango}");
+    assert_eq!((&tango["method"], &tango["n"]), (&json!("tango-score"), &json!(20)));
+}
+
+#[test]
+fn families_of_unequal_size_have_the_mean_over_their_cases_beside() {
+    // gains in tenths: family f1 4 and 2, f2 2, f3 6, 4 and 5, f4 0
+    let members = [
+        ("a", "f1", 4),
+        ("b", "f1", 2),
+        ("c", "f2", 2),
+        ("d", "f3", 6),
+        ("e", "f3", 4),
+        ("f", "f3", 5),
+        ("g", "f4", 0),
+    ];
+    let gains: Vec<(&str, String)> = members.iter().map(|(id, _, gain)| (*id, runs(*gain, 10))).collect();
+    let none = runs(0, 10);
+    let cases: Vec<(&str, &str, &str)> = gains.iter().map(|(id, with)| (*id, with.as_str(), none.as_str())).collect();
+    let workspace = workspace(&cases);
+    let assertion = json!({"name": "says-yes", "type": "contains", "value": "yes"});
+    let cases = members.map(|(id, family, _)| {
+        json!({"id": id, "split": "tune", "prompt": "Do it.", "family": family, "assertions": [assertion]})
+    });
+    workspace.suite(&json!({"cases": cases}));
+    let report = workspace.on_runs("benchmark", &[]).json();
+    near(&overall(&report)["estimate"], 0.25);
+    let clustered = &overall(&report)["case_weighted"];
+    // CR2 by explicit matrices and Satterthwaite's degrees of freedom in numpy, the quantile of scipy
+    for (key, expected) in [
+        ("estimate", 2.3 / 7.0),
+        ("standard_error", 0.111_818_609_187_130_45),
+        ("degrees_of_freedom", 2.368_421_052_631_579),
+        ("lower", -0.087_485_833_579_1),
+        ("upper", 0.744_628_690_721_975_7),
+    ] {
+        let found = clustered[key].as_f64().unwrap();
+        assert!((found - expected).abs() < 1e-10, "{key}: {found} {expected}");
+    }
+    assert_eq!((&clustered["method"], &clustered["unit"]), (&json!("cluster-robust-cr2"), &json!("case")));
+    assert_eq!((&clustered["n"], &clustered["clusters"]), (&json!(7), &json!(4)));
+    assert_eq!(clustered["dominant_cluster"], false);
+}
+
+#[test]
+fn the_tail_of_what_runs_used_has_its_percentile() {
+    let workspace = workspace(&[("a", &runs(11, 11), &runs(0, 11))]);
+    for run in 1..=11 {
+        let place = format!("runs/a/with_skill/run-{run}/metadata.json");
+        workspace.write(&place, json!({"total_tokens": 10 * run, "elapsed_ms": 1000}).to_string());
+    }
+    let report = workspace.on_runs("benchmark", &[]).json();
+    let rows = report["inference"]["percentiles"].as_array().unwrap();
+    let row = |quantity: &str, variant: &str| {
+        rows.iter().find(|row| row["quantity"] == quantity && row["variant"] == variant).unwrap()
+    };
+    // numpy.quantile(10, 20, ..., 110; 0.9) is the tenth value
+    let tokens = row("total_tokens", "with_skill");
+    assert_eq!((&tokens["p90"], &tokens["n"], &tokens["runs"]), (&json!(100.0), &json!(11), &json!(11)));
+    // 0.9^11 > 0.05: the largest value is no bound yet
+    assert_eq!((&tokens["p90_upper"], &tokens["upper_reason"]), (&Value::Null, &json!("too_few_values")));
+    assert_eq!(row("elapsed_ms", "with_skill")["p90"], 1000.0);
+    let nothing = row("elapsed_ms", "without_skill");
+    assert_eq!(
+        (&nothing["p90"], &nothing["reason"], &nothing["n"]),
+        (&Value::Null, &json!("too_few_values"), &json!(0))
+    );
 }

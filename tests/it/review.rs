@@ -13,10 +13,10 @@ use sha2::{Digest, Sha256};
 use crate::support::{Workspace, copy_folder, repository, run_in};
 
 /// A page as text, with its data.
-struct Page(String);
+pub struct Page(pub String);
 
 impl Page {
-    fn read(workspace: &Workspace, path: &str) -> Self {
+    pub fn read(workspace: &Workspace, path: &str) -> Self {
         Self(fs::read_to_string(workspace.path().join(path)).unwrap())
     }
 
@@ -25,13 +25,13 @@ impl Page {
         self.0.split(begin).skip(1).map(|rest| rest.split_once(end).unwrap().0).collect()
     }
 
-    fn island(&self, id: &str) -> Value {
+    pub fn island(&self, id: &str) -> Value {
         let begin = format!("<script type=\"application/json\" id=\"{id}\">");
         let [text] = self.elements(&begin, "</script>")[..] else { panic!("{id}") };
         serde_json::from_str(text).unwrap()
     }
 
-    fn case(&self, id: &str) -> (Value, Value) {
+    pub fn case(&self, id: &str) -> (Value, Value) {
         let index = self.island("sl-index");
         let case = index["cases"].as_array().unwrap().iter().find(|case| case["id"] == id).unwrap();
         let chunk = self.island(&format!("sl-c{}", case["chunk"]));
@@ -51,7 +51,7 @@ fn two_cases(answer: &str) -> Workspace {
     workspace
 }
 
-fn review(workspace: &Workspace, more: &[&str]) -> Page {
+pub fn review(workspace: &Workspace, more: &[&str]) -> Page {
     let said = workspace.on_runs("benchmark", &["--out", "benchmark.json", "--quiet"]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     let usual = ["render-viewer", "--benchmark", "benchmark.json", "--runs", "runs"];

@@ -560,3 +560,49 @@ fn texts_of_reports_stay_texts() {
     assert_eq!((&series["lift"], &series["generated_at"]), (&Value::Null, &Value::Null));
     assert_eq!(series["median_total_tokens"], json!({"with_skill": null}));
 }
+
+/// Every case gains 1. A bet of the share u on the skill wins (1 + u) a case, one against it keeps (1 − u). Over the arcsine
+/// law the mean of u^k is C(2k, k)/4^k: with four cases the mean capitals are 6.7734375 and 0.2734375, with eight
+/// 74.110443115234375 and 0.196380615234375; e is the mean of both.
+#[test]
+fn only_new_cases_are_a_new_look() {
+    let workspace = Workspace::new();
+    let (first, second) = CASES.split_at(4);
+    workspace.write("history/run-1.json", own_report(first, first, &[]));
+    workspace.write("history/run-2.json", own_report(second, second, &[]));
+    // the first cases once more, and now none of them gains
+    workspace.write("history/run-3.json", own_report(first, &[], &[]));
+    let report = trend(&workspace, &[]).json();
+    let repeated = &report["repeated_looks"];
+    assert_eq!(
+        (&repeated["method"], &repeated["unit"], &repeated["n"]),
+        (&json!("betting"), &json!("case"), &json!(8))
+    );
+    let after_eight = (74.110_443_115_234_38 + 0.196_380_615_234_375) / 2.0;
+    let expected = [(4, 0, 4, 3.523_437_5), (4, 0, 8, after_eight), (0, 4, 8, after_eight)];
+    let looks = repeated["looks"].as_array().unwrap();
+    assert_eq!(looks.len(), 3);
+    for (at, (look, (new, again, all, e))) in looks.iter().zip(expected).enumerate() {
+        assert_eq!(look["label"], format!("run-{}.json", at + 1));
+        let counts = [&look["new_units"], &look["repeated_units"], &look["n"]];
+        assert_eq!(counts, [&json!(new), &json!(again), &json!(all)]);
+        let near = |key: &str, value: f64| {
+            let found = look[key].as_f64().unwrap();
+            assert!((found / value - 1.0).abs() < 1e-10, "{key}: {found} {value}");
+        };
+        near("e_value", e);
+        near("ln_e", f64::ln(e));
+        near("p_anytime", 1.0 / e);
+    }
+    assert_eq!(repeated["reports_on_same_cases"], 1);
+    let caveat = json!({"code": "rerun_on_same_cases", "args": {"reports": 1, "of": 3}});
+    assert_eq!(repeated["qualifiers"], json!([caveat]));
+    for format in ["table", "markdown"] {
+        let text = trend(&workspace, &["--format", format]).stdout;
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let looks =
+            "Over all reports, 8 cases in 2 batches of new ones: p = 0.027, which holds however often one looks.";
+        assert!(text.contains(looks), "{text}");
+        assert!(text.contains("1 of 3 reports runs cases that earlier ones have run:"), "{text}");
+    }
+}

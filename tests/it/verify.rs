@@ -192,8 +192,10 @@ fn a_report_that_was_changed_is_told_from_runs_that_were() {
          FAIL: at /paired_summary/absolute_delta: 0.5 in the report, 1.0 now\n"
     );
     made.benchmark(&[]);
-    // a file that decides nothing
-    made.workspace.write("runs/first/with_skill/run-1/output.md", "yes\n");
+    // files that decide nothing; all of an arm, as one answer that differs from others that repeat is a sign of its own
+    for run in 1..=3 {
+        made.workspace.write(&format!("runs/first/with_skill/run-{run}/output.md"), "yes\n");
+    }
     let said = made.verify(&[]);
     assert_eq!(
         said.stderr,

@@ -15,6 +15,13 @@ impl ContentDigest {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// Its first eight bytes as a number, for telling contents apart where 32 bytes each would be many.
+    pub fn start(&self) -> u64 {
+        let mut start = [0; 8];
+        start.copy_from_slice(&self.0[..8]);
+        u64::from_be_bytes(start)
+    }
+
     /// The digest of everything that a reader gives, in constant memory.
     ///
     /// # Errors

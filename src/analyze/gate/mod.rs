@@ -3,7 +3,9 @@
 //! In: the rows and figures of a report ([`ReadDesign`]). Out: a [`Gate`]. No figure that the report prints about its own
 //! lift is believed: the test and the interval are made again.
 
+mod codes;
 mod draws;
+mod quality;
 mod self_test;
 #[cfg(test)]
 mod tests;
@@ -15,9 +17,11 @@ use skill_lift_stats::proportion::regressed_share_upper;
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::{Direction, SignFlip, Withheld, minimum_cases, sign_flip};
 
-use super::inference::{Unit, UnitRates};
+use super::inference::{Unit, UnitRates, worst_units};
 use super::report_units::ReportUnits;
 use crate::runs::claims::{ExtraCost, ReadDesign};
+pub use codes::{GateAnswer, GateNote, GateOutcome, GateReason};
+pub use quality::{Quality, QualityFinding, QualityProblem};
 pub use self_test::{
     FALSE_ALARMS_ALLOWED, SelfTest, SelfTestMethod, SelfTestProblem, SelfTestRequest, Share, Shares, TestArm,
     UnsplitCell,
@@ -57,179 +61,6 @@ impl Condition {
     }
 }
 
-/// What the lifts say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum GateOutcome {
-    /// Better with the skill.
-    Improved,
-    /// Worse with the skill.
-    Regressed,
-    /// No difference as large as the margin.
-    Equivalent,
-    /// The units cannot tell.
-    Inconclusive,
-    /// No outcome of so few units could tell.
-    Structural,
-    /// There is nothing to decide on.
-    Blocked,
-}
-
-impl GateOutcome {
-    /// The code in reports.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::Improved => "improved",
-            Self::Regressed => "regressed",
-            Self::Equivalent => "equivalent",
-            Self::Inconclusive => "inconclusive",
-            Self::Structural => "structural",
-            Self::Blocked => "blocked",
-        }
-    }
-}
-
-/// The answer of a gate: one exit code each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GateAnswer {
-    /// The condition holds, and no limit is exceeded.
-    Holds,
-    /// Nothing was graded, and that is allowed.
-    EmptyAllowed,
-    /// Nothing was graded.
-    NothingGraded,
-    /// Worse with the skill.
-    Regressed,
-    /// The condition is not shown.
-    NotShown,
-    /// There is nothing to decide on.
-    Blocked,
-    /// The design decides nothing.
-    Unfit,
-    /// No difference that matters, though a better one was asked for.
-    NoDifference,
-    /// A run costs too much more, or nobody knows how much.
-    Cost,
-}
-
-impl GateAnswer {
-    /// The exit code.
-    pub fn exit_code(self) -> u8 {
-        match self {
-            Self::Holds | Self::EmptyAllowed => 0,
-            Self::NothingGraded => 1,
-            Self::Regressed => 3,
-            Self::NotShown => 4,
-            Self::Blocked => 5,
-            Self::Unfit => 6,
-            Self::NoDifference => 7,
-            Self::Cost => 8,
-        }
-    }
-}
-
-/// Why a gate does not pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GateReason {
-    /// No run is scored.
-    NothingGraded,
-    /// No unit has a pair that counts.
-    NothingPaired,
-    /// The report says that evidence is missing.
-    EvidenceIncomplete,
-    /// The report does not say whether evidence is missing.
-    AvailabilityUnstated,
-    /// Too few units for any outcome to reach alpha.
-    Structural,
-    /// The gate claims differences where there are none.
-    DesignUnfit,
-    /// The exact test says that results are worse.
-    Worse,
-    /// A run with the skill costs more than the limit.
-    CostAboveLimit,
-    /// No run says what it cost.
-    CostNotMeasured,
-    /// Some runs do not say what they cost.
-    CostPartlyMeasured,
-    /// The costs are in another currency.
-    CostNotInDollars,
-    /// No difference as large as the margin.
-    NoDifference,
-    /// So few units moved that their outcome could not have reached alpha.
-    FewCasesMoved,
-    /// Chance explains the lift.
-    ChanceExplainsIt,
-    /// The interval goes beyond the margin.
-    BeyondMargin,
-}
-
-impl GateReason {
-    /// The code in reports.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::NothingGraded => "nothing_graded",
-            Self::NothingPaired => "nothing_paired",
-            Self::EvidenceIncomplete => "evidence_incomplete",
-            Self::AvailabilityUnstated => "availability_unstated",
-            Self::Structural => "structural",
-            Self::DesignUnfit => "design_unfit",
-            Self::Worse => "worse",
-            Self::CostAboveLimit => "cost_above_limit",
-            Self::CostNotMeasured => "cost_not_measured",
-            Self::CostPartlyMeasured => "cost_partly_measured",
-            Self::CostNotInDollars => "cost_not_in_dollars",
-            Self::NoDifference => "no_difference",
-            Self::FewCasesMoved => "few_cases_moved",
-            Self::ChanceExplainsIt => "chance_explains_it",
-            Self::BeyondMargin => "interval_beyond_margin",
-        }
-    }
-
-    fn answer(self) -> GateAnswer {
-        match self {
-            Self::NothingGraded => GateAnswer::NothingGraded,
-            Self::NothingPaired | Self::EvidenceIncomplete | Self::AvailabilityUnstated => GateAnswer::Blocked,
-            Self::Structural | Self::DesignUnfit => GateAnswer::Unfit,
-            Self::Worse => GateAnswer::Regressed,
-            Self::CostAboveLimit | Self::CostNotMeasured | Self::CostPartlyMeasured | Self::CostNotInDollars => {
-                GateAnswer::Cost
-            }
-            Self::NoDifference => GateAnswer::NoDifference,
-            Self::FewCasesMoved | Self::ChanceExplainsIt | Self::BeyondMargin => GateAnswer::NotShown,
-        }
-    }
-}
-
-/// What else is to be known, whatever the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GateNote {
-    /// Nothing was graded, and that is allowed.
-    EmptyAllowed,
-    /// The test is sure of a difference, and the interval of its size still contains 0.
-    SizeUncertain,
-    /// Worse for sure, by less than the margin.
-    SmallLoss,
-    /// The p-value is an upper bound.
-    PIsBound,
-    /// Rates were rounded to doubles, as their common denominator is beyond reason.
-    RatesRounded,
-    /// The self-test could not be made.
-    SelfTestWithheld,
-}
-
-impl GateNote {
-    /// The code in reports.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::EmptyAllowed => "empty_allowed",
-            Self::SizeUncertain => "size_uncertain",
-            Self::SmallLoss => "small_loss",
-            Self::PIsBound => "p_is_bound",
-            Self::RatesRounded => "rates_rounded",
-            Self::SelfTestWithheld => "self_test_withheld",
-        }
-    }
-}
-
 /// What is asked of a report.
 #[derive(Debug, Clone)]
 pub struct GateRequest {
@@ -243,6 +74,8 @@ pub struct GateRequest {
     pub strict_evidence: bool,
     /// Whether a report without a graded run passes.
     pub allow_empty: bool,
+    /// Whether every case must be whole: both arms, every run with its time and tokens, every check decided.
+    pub quality: bool,
     /// How the gate is tried where nothing differs.
     pub self_test: Option<SelfTestRequest>,
 }
@@ -333,10 +166,7 @@ pub struct Lifts {
 impl Lifts {
     /// The units that got worse, worst first; as many as asked for.
     pub fn worst(&self, most: usize) -> Vec<&UnitRates> {
-        let mut worse: Vec<(Rational, &UnitRates)> =
-            self.units.iter().map(|unit| (unit.delta(), unit)).filter(|(delta, _)| *delta < zero()).collect();
-        worse.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.name.cmp(&b.1.name)));
-        worse.into_iter().take(most).map(|(_, unit)| unit).collect()
+        worst_units(&self.units, most)
     }
 }
 
@@ -361,6 +191,8 @@ pub struct Gate {
     pub reasons: Vec<GateReason>,
     /// What the report says is missing, in its codes.
     pub missing_evidence: Vec<String>,
+    /// What keeps the report from being whole, if that was asked.
+    pub quality: Option<Quality>,
     /// What else is to be known.
     pub notes: Vec<GateNote>,
     /// The limit of the cost.
@@ -410,6 +242,8 @@ impl Gate {
                 None => reasons.push(GateReason::AvailabilityUnstated),
             }
         }
+        let quality = request.quality.then(|| Quality::of(&claims.rows));
+        reasons.extend(quality.as_ref().is_some_and(|quality| !quality.is_met()).then_some(GateReason::QualityUnmet));
         let is_unfit = self_test.as_ref().is_some_and(|test| test.as_ref().is_ok_and(|test| !test.is_fit));
         reasons.extend((decision.outcome == GateOutcome::Structural).then_some(GateReason::Structural));
         reasons.extend(is_unfit.then_some(GateReason::DesignUnfit));
@@ -457,6 +291,7 @@ impl Gate {
             decision,
             reasons,
             missing_evidence,
+            quality,
             notes: applies.into_iter().filter_map(|(note, applies)| applies.then_some(note)).collect(),
             max_cost: request.max_cost,
             extra_cost: stated.extra_cost.clone(),

@@ -15,6 +15,8 @@ pub struct CaseFacts {
     pub name: Option<String>,
     /// Its family, if it declares one.
     pub family: Option<String>,
+    /// The dataset of which it is a row, if it is one.
+    pub dataset: Option<String>,
     /// What it is for.
     pub eval_intent: EvalIntent,
     /// Which part of the suite it belongs to.
@@ -39,6 +41,7 @@ impl Default for CaseFacts {
             id: String::new(),
             name: None,
             family: None,
+            dataset: None,
             eval_intent: EvalIntent::Capability,
             split: Split::Tune,
             kind: String::new(),
@@ -57,6 +60,7 @@ pub(super) struct CaseColumns {
     id: StringChunked,
     name: StringChunked,
     family: StringChunked,
+    dataset: StringChunked,
     intent: StringChunked,
     split: StringChunked,
     kind: StringChunked,
@@ -75,6 +79,7 @@ impl CaseColumns {
             id: text(column::CASE_ID)?,
             name: text(column::CASE_NAME)?,
             family: text(column::FAMILY)?,
+            dataset: text(column::DATASET)?,
             intent: text(column::EVAL_INTENT)?,
             split: text(column::SPLIT)?,
             kind: text(column::KIND)?,
@@ -104,6 +109,7 @@ impl CaseColumns {
             id: label(&self.id).unwrap_or_default(),
             name: label(&self.name),
             family: label(&self.family),
+            dataset: label(&self.dataset),
             eval_intent: self.intent.get(row).and_then(EvalIntent::from_word).unwrap_or(EvalIntent::Capability),
             split: self.split.get(row).and_then(Split::from_word).unwrap_or(Split::Tune),
             kind: label(&self.kind).unwrap_or_default(),

@@ -63,6 +63,7 @@ impl RunTable {
             runs,
             one_arm: outcomes,
             unobserved: in_order(unobserved),
+            stated_independence: Some(saved.independence.clone()),
         }
     }
 }
@@ -72,12 +73,25 @@ fn positions<'n>(names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, u32> 
 }
 
 fn facts(case: &SavedCase) -> CaseFacts {
-    let SavedCase { id, name, family, split, kind, domain, difficulty, trigger_type, success_goals, tags, eval_intent } =
-        case.clone();
+    let SavedCase {
+        id,
+        name,
+        family,
+        dataset,
+        split,
+        kind,
+        domain,
+        difficulty,
+        trigger_type,
+        success_goals,
+        tags,
+        eval_intent,
+    } = case.clone();
     CaseFacts {
         id,
         name,
         family,
+        dataset,
         eval_intent: eval_intent.unwrap_or(EvalIntent::Capability),
         split: split.unwrap_or(Split::Tune),
         kind,
@@ -129,6 +143,8 @@ fn run(row: &SavedRow, order: KeyOrder, unobserved: usize) -> Run {
         effort: row.ending.effort.clone(),
         stop_class: row.ending.stop_class,
         served_model: row.ending.served_model,
+        started_at_ms: None,
+        answer_digest: None,
         trace: Trace::Unread,
         run_dir: row.run_dir.clone(),
         tiers: TIERS.map(|tier| {

@@ -15,6 +15,7 @@ use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::{SignFlip, Withheld, sign_flip};
 
 use super::compare::{Comparison, ComparisonReason, from_same_source};
+use super::percentiles::{Percentile, percentiles};
 use crate::analyze::inference::{Unit, unit_of};
 use crate::analyze::pairing::Pairing;
 use crate::analyze::table::RunTable;
@@ -118,6 +119,8 @@ pub struct Efficiency {
     pub context_tokens: QuantityEffect,
     /// Milliseconds.
     pub elapsed_ms: QuantityEffect,
+    /// The 90th percentile of what the runs of each arm used.
+    pub percentiles: Vec<Percentile>,
 }
 
 impl Efficiency {
@@ -148,6 +151,7 @@ impl Efficiency {
             billable_tokens: count(Quantity::BillableTokens, |run| &run.billable_tokens),
             context_tokens: count(Quantity::ContextTokens, |run| &run.context_tokens),
             elapsed_ms: count(Quantity::ElapsedMs, |run| &run.elapsed_ms),
+            percentiles: percentiles(table, pairing),
         }
     }
 }

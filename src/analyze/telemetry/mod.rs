@@ -9,6 +9,7 @@ mod cost;
 mod efficiency;
 mod ledger;
 mod overhead;
+mod percentiles;
 mod spend;
 mod usage;
 
@@ -23,5 +24,6 @@ pub(super) use efficiency::exact;
 pub use efficiency::{Efficiency, NetBenefit, Quantity, QuantityEffect};
 pub use ledger::{Finding, FlaggedCase, Ledger};
 pub use overhead::{BlockedPair, OverheadPair, PairBlock, SpentWithoutLift, TokenOverhead};
+pub use percentiles::Percentile;
 pub use spend::{Coverage, Spend, Totals};
 pub use usage::{CoverageCounts, VariantUsage};

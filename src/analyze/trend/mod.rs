@@ -4,17 +4,19 @@
 //! In: reports one after the other, the earliest first; only the last one is kept whole. Out: a [`Trend`].
 
 mod failures;
+mod looks;
 mod step;
 
 use skill_lift_stats::Thresholds;
 use skill_lift_stats::multiplicity::holm;
 
 pub use failures::{PruneCandidate, RecurringFailure};
+pub use looks::{Look, Looks};
 pub use step::{CaseDelta, Change, Compared, Means, Step, VariantDelta};
 
 use crate::analyze::diff::Side;
 use crate::analyze::table::WITH_SKILL;
-use crate::runs::claims::StatedReport;
+use crate::runs::claims::{StatedDesign, StatedReport};
 use failures::{ArmFailures, Saturation};
 use step::Kept;
 
@@ -25,6 +27,8 @@ pub struct Report {
     pub side: Side,
     /// Its figures as they are written.
     pub stated: StatedReport,
+    /// What it states of its design.
+    pub design: StatedDesign,
 }
 
 /// The figures of one report.
@@ -67,6 +71,8 @@ pub struct Trend {
     pub points: Vec<Point>,
     /// From each report to the next.
     pub steps: Vec<Step>,
+    /// What the reports say together, each case counted when it is first seen.
+    pub looks: Looks,
     /// Checks that failed with the skill, by how many reports they failed in and how much that matters.
     pub recurring_failures: Vec<RecurringFailure>,
     /// Checks that failed without the skill.
@@ -82,6 +88,7 @@ pub struct TrendBuilder {
     skill_name: Option<String>,
     points: Vec<Point>,
     steps: Vec<Step>,
+    looks: Looks,
     with_skill: ArmFailures,
     baseline: ArmFailures,
     saturation: Saturation,
@@ -96,6 +103,7 @@ impl TrendBuilder {
             skill_name: None,
             points: Vec::new(),
             steps: Vec::new(),
+            looks: Looks::default(),
             with_skill: ArmFailures::default(),
             baseline: ArmFailures::default(),
             saturation: Saturation::default(),
@@ -106,6 +114,7 @@ impl TrendBuilder {
     /// Adds the next report.
     pub fn push(&mut self, report: Report) {
         self.points.push(point(&report));
+        self.looks.add(&report);
         if let Some(name) = &report.side.claims.skill_name {
             self.skill_name = Some(name.clone());
         }
@@ -132,12 +141,13 @@ impl TrendBuilder {
             prune_candidates: self.saturation.candidates(),
             points: self.points,
             steps: self.steps,
+            looks: self.looks,
         }
     }
 }
 
 fn point(report: &Report) -> Point {
-    let Report { side, stated } = report;
+    let Report { side, stated, .. } = report;
     let saturated = side.claims.flags.iter().filter(|flag| flag.flag.contains("saturated"));
     Point {
         label: side.label.clone(),

@@ -135,7 +135,7 @@ pub(super) struct Kept {
 
 impl Kept {
     pub(super) fn of(report: Report) -> Self {
-        let Report { side, stated } = report;
+        let Report { side, stated, .. } = report;
         let flags = side.claims.flags.iter().map(|flag| format!("{}::{}", flag.case, flag.flag)).collect();
         Self { flags, case_rates: case_rates(&stated.rows), arms: stated.arms, side }
     }

@@ -24,14 +24,42 @@ use crate::runs::workspace::Workspace;
 
 /// What makes the exit code 1 although a report was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FailOn {
-    /// A threshold that is not met, or cannot be decided.
+pub enum FailOn {
+    /// Forge: a threshold that is not met, or cannot be decided.
     Thresholds,
-    /// An eval with a run, a grading or a timing that is missing or does not count; a trial that the configuration asks
-    /// for and nobody ran is missing too.
+    /// Forge: an eval with a run, a grading or a timing that is missing or does not count; a trial that the configuration
+    /// asks for and nobody ran is missing too. With --benchmark: blocked pairs, missing evidence or judgements.
     Incomplete,
-    /// An eval that passed in the earlier iteration and fails now.
+    /// Forge: an eval that passed in the earlier iteration and fails now.
     Regressions,
+    /// With --benchmark: a run of a gating arm that fails a check that decides.
+    Failures,
+    /// With --benchmark: a run of a gating arm without an answer, that did not finish or is not scored.
+    Errors,
+    /// With --benchmark: a lift below 0, whatever its p; `gate` asks for evidence.
+    NegativeLift,
+}
+
+impl FailOn {
+    /// Its word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Thresholds => "thresholds",
+            Self::Incomplete => "incomplete",
+            Self::Regressions => "regressions",
+            Self::Failures => "failures",
+            Self::Errors => "errors",
+            Self::NegativeLift => "negative-lift",
+        }
+    }
+
+    fn is_of_saved_reports(self) -> bool {
+        matches!(self, Self::Incomplete | Self::Failures | Self::Errors | Self::NegativeLift)
+    }
+
+    fn is_of_iterations(self) -> bool {
+        matches!(self, Self::Thresholds | Self::Incomplete | Self::Regressions)
+    }
 }
 
 /// Arguments for iterations of the forge pipeline.
@@ -63,8 +91,8 @@ pub struct ForgeArguments {
     /// Smallest ratio of the pass rates with and without the skill.
     #[arg(long, value_name = "RATIO", value_parser = demanded_amount, allow_negative_numbers = true)]
     min_improvement_ratio: Option<Rational>,
-    /// End with exit code 1 for these findings, or when nothing was graded.
-    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
+    /// End with exit code 1 for these findings, or when nothing was graded; also with --benchmark.
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', help_heading = "Options")]
     fail_on: Vec<FailOn>,
     /// With --fail-on or --benchmark: that no run is graded is no failure.
     #[arg(long, help_heading = "Options")]
@@ -75,9 +103,35 @@ pub struct ForgeArguments {
 }
 
 impl ForgeArguments {
+    /// What is asked of a saved report. `Err` is what is asked and is not of one.
+    pub fn asked_of_saved(&self) -> Result<&[FailOn], FailOn> {
+        match self.fail_on.iter().find(|what| !what.is_of_saved_reports()) {
+            Some(other) => Err(*other),
+            None => Ok(&self.fail_on),
+        }
+    }
+
+    /// What is asked that only a saved report can be asked.
+    pub fn not_of_iterations(&self) -> Option<FailOn> {
+        self.fail_on.iter().copied().find(|what| !what.is_of_iterations())
+    }
+
+    /// The first flag that was given, for saved reports where none but --fail-on applies.
+    pub fn first_given_beside_fail_on(&self) -> Option<&'static str> {
+        self.given()
+            .into_iter()
+            .filter(|(flag, _)| *flag != "--fail-on")
+            .find(|(_, given)| *given)
+            .map(|(flag, _)| flag)
+    }
+
     /// The first flag that was given, for iterations where none applies.
     pub fn first_given(&self) -> Option<&'static str> {
-        let given = [
+        self.given().into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+    }
+
+    fn given(&self) -> [(&'static str, bool); 10] {
+        [
             ("--skill-name", self.skill_name.is_some()),
             ("--previous", self.previous.is_some()),
             ("--count-unfinished", self.count_unfinished),
@@ -88,8 +142,7 @@ impl ForgeArguments {
             ("--min-improvement-ratio", self.min_improvement_ratio.is_some()),
             ("--fail-on", !self.fail_on.is_empty()),
             ("--generated-at", self.generated_at.is_some()),
-        ];
-        given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+        ]
     }
 
     /// Whether a failure is asked for that needs an earlier iteration, and neither an argument nor a configuration could
@@ -325,6 +378,8 @@ fn gate(arguments: &ForgeArguments, view: &ForgeView<'_>) -> ExitCode {
                 let regressed = view.comparison.is_some_and(|comparison| !comparison.regressions.is_empty());
                 regressed.then_some("an eval that passed before fails now")
             }
+            // refused before anything is read
+            FailOn::Failures | FailOn::Errors | FailOn::NegativeLift => None,
         };
         if let Some(found) = found {
             code = fail(found);

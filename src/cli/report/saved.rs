@@ -7,14 +7,17 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::forge::FailOn;
 use super::{Format, ReportArguments};
 use crate::analyze::analyze_saved;
-use crate::analyze::test_cases::{GateVariants, is_anything_graded, test_cases};
+use crate::analyze::test_cases::{GateVariants, ReportFindings, is_anything_graded, test_cases};
+use crate::cli::choices::DuplicateChoice;
 use crate::cli::output::{emit, fail, leads_to_stream, usage, warn_line};
 use crate::cli::warnings::note_line;
 use crate::report::formats::{
     Again, Document, LEAST_KIB, USUAL_KIB, annotations, github_summary, markdown, write_ctrf, write_junit,
 };
+use crate::report::numbers;
 use crate::runs::claims::{ReadOptions, SavedBenchmark, read_saved};
 use crate::runs::index::shown_path;
 use crate::runs::{Limits, read_named};
@@ -39,6 +42,9 @@ pub struct SavedArguments {
     /// Largest Markdown document, what is in the file already included; sections that do not fit are left out by name.
     #[arg(long, value_name = "KIB", requires = "benchmark", value_parser = clap::value_parser!(u64).range(LEAST_KIB..=MOST_KIB))]
     max_kib: Option<u64>,
+    /// What to do when two rows of the report claim the same run.
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "error")]
+    on_duplicate: DuplicateChoice,
     /// Largest report.
     #[arg(long, value_name = "MIB", default_value_t = 256)]
     max_report_mib: u64,
@@ -57,6 +63,7 @@ impl SavedArguments {
             ("--append", self.append),
             ("--gate-variants", !self.gate_variants.is_empty()),
             ("--max-kib", self.max_kib.is_some()),
+            ("--on-duplicate", self.on_duplicate != DuplicateChoice::Error),
         ];
         given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
     }
@@ -79,7 +86,11 @@ pub fn run(arguments: &ReportArguments, path: &Path) -> Result<ExitCode, ExitCod
             "--format json and upstream-json are for iterations; with --benchmark the report is JSON already",
         ));
     }
-    if let Some(flag) = arguments.forge.first_given() {
+    let asked = arguments
+        .forge
+        .asked_of_saved()
+        .map_err(|what| usage(&format!("--fail-on {} is for iterations of the forge pipeline", what.word())))?;
+    if let Some(flag) = arguments.forge.first_given_beside_fail_on() {
         return Err(usage(&format!("{flag} is for iterations of the forge pipeline")));
     }
     if arguments.dialect.is_some() {
@@ -96,7 +107,7 @@ pub fn run(arguments: &ReportArguments, path: &Path) -> Result<ExitCode, ExitCod
     let shown = shown_path(path);
     let refuse = |problem: String| fail(&format!("{shown}: {problem}"));
     let bytes = Limits::mebibytes(own.max_report_mib);
-    let options = ReadOptions { bytes, ..ReadOptions::default() };
+    let options = ReadOptions { bytes, on_duplicate: own.on_duplicate.into(), ..ReadOptions::default() };
     let text = read_named(path, bytes).map_err(|problem| refuse(problem.to_string()))?;
     let saved = read_saved(&text, &options).map_err(|problem| refuse(problem.to_string()))?;
     drop(text);
@@ -137,7 +148,27 @@ pub fn run(arguments: &ReportArguments, path: &Path) -> Result<ExitCode, ExitCod
         };
         return Err(refuse(format!("nothing graded: {of} has a rate (--allow-empty accepts that)")));
     }
-    Ok(ExitCode::SUCCESS)
+    let findings = ReportFindings::of(&saved, &analysis, &own.gates());
+    let mut code = ExitCode::SUCCESS;
+    for what in asked {
+        let found = match what {
+            FailOn::Failures => run_count(findings.failed_runs, "fails", "fail"),
+            FailOn::Errors => run_count(findings.broken_runs, "did not come to a score", "did not come to a score"),
+            FailOn::NegativeLift => findings.is_lift_negative.then(|| "the lift is below 0".to_owned()),
+            FailOn::Incomplete => findings.is_incomplete.then(|| "its evidence is incomplete".to_owned()),
+            // refused before anything is read
+            FailOn::Thresholds | FailOn::Regressions => None,
+        };
+        if let Some(found) = found {
+            code = refuse(format!("{found} (--fail-on {})", what.word()));
+        }
+    }
+    Ok(code)
+}
+
+fn run_count(runs: usize, one: &str, many: &str) -> Option<String> {
+    let verb = if runs == 1 { one } else { many };
+    (runs > 0).then(|| format!("{} {verb}", numbers::counted(runs, "run", "runs")))
 }
 
 impl SavedArguments {

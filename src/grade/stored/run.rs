@@ -165,6 +165,8 @@ pub fn grade_stored(
         tally,
         metadata_warnings: Vec::new(),
         ending,
+        started_at_ms: facts.timing.started_at_ms,
+        answer_digest: None,
         trace: Trace::Unread,
         digests,
         warnings,

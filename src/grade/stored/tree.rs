@@ -53,6 +53,10 @@ pub struct Regrading {
     pub compared: u32,
     /// Those that agree.
     pub agreed: u32,
+    /// Those of which both say that the check holds.
+    pub both_pass: u32,
+    /// Those of which only the stored verdict says so.
+    pub stored_only: u32,
     /// Checks that could not look.
     pub unobserved: u32,
     /// The first of those that differ, with the run that they are about.
@@ -155,12 +159,24 @@ impl StoredTree {
 const CHARACTERS_PER_TOKEN: f64 = 8.0;
 
 impl Regrading {
+    /// Verdicts of which both say that the check does not hold.
+    pub fn both_fail(&self) -> u32 {
+        self.agreed - self.both_pass
+    }
+
+    /// Verdicts of which only the check that was made anew says that it holds.
+    pub fn check_only(&self) -> u32 {
+        self.compared - self.agreed - self.stored_only
+    }
+
     fn add(&mut self, run: &str, found: &Regraded) {
         let (Some(recorded), Some(literal)) = (found.recorded, found.literal) else {
             self.unobserved += 1;
             return;
         };
         self.compared += 1;
+        self.both_pass += u32::from(recorded && literal);
+        self.stored_only += u32::from(recorded && !literal);
         if recorded == literal {
             self.agreed += 1;
         } else if self.disagreements.len() < KEPT_DISAGREEMENTS {

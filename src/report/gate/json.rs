@@ -9,7 +9,8 @@ use skill_lift_stats::rational::{self, Rational};
 
 use super::{tried, words};
 use crate::analyze::gate::{
-    FALSE_ALARMS_ALLOWED, Gate, GateNote, GateReason, SelfTest, SelfTestMethod, SelfTestProblem, Share, UnsplitCell,
+    FALSE_ALARMS_ALLOWED, Gate, GateNote, GateReason, QualityFinding, SelfTest, SelfTestMethod, SelfTestProblem, Share,
+    UnsplitCell,
 };
 use crate::json::write::pretty;
 use crate::runs::claims::{CostBasis, ExtraCost};
@@ -31,6 +32,17 @@ pub fn write_gate(mut writer: &mut dyn Write, head: GateHead<'_>, gate: &Gate) -
 }
 
 #[derive(Serialize)]
+struct QualityBlock<'p> {
+    code: &'static str,
+    count: usize,
+    first_case: &'p str,
+}
+
+fn finding(finding: &QualityFinding) -> QualityBlock<'_> {
+    QualityBlock { code: finding.problem.code(), count: finding.count, first_case: &finding.first_case }
+}
+
+#[derive(Serialize)]
 struct Document<'p> {
     schema_version: u32,
     tool_version: &'static str,
@@ -49,6 +61,9 @@ struct Document<'p> {
     next_step: String,
     reasons: Vec<&'static str>,
     missing_evidence: &'p [String],
+    /// What keeps the report from being whole, where that was asked; empty when nothing does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quality: Option<Vec<QualityBlock<'p>>>,
     notes: Vec<&'static str>,
     unit: &'static str,
     n_units: usize,
@@ -174,6 +189,7 @@ impl<'p> Document<'p> {
             next_step: words::next_step(gate),
             reasons: gate.reasons.iter().map(|reason| reason.code()).collect(),
             missing_evidence: &gate.missing_evidence,
+            quality: gate.quality.as_ref().map(|quality| quality.findings.iter().map(finding).collect()),
             notes: gate.notes.iter().map(|note| GateNote::code(*note)).collect(),
             unit: lifts.unit.word(),
             n_units: test.n,

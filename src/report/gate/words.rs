@@ -4,7 +4,9 @@ use num_traits::Signed;
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_text::screen::visible;
 
-use crate::analyze::gate::{Condition, FALSE_ALARMS_ALLOWED, Gate, GateAnswer, GateNote, GateReason};
+use crate::analyze::gate::{
+    Condition, FALSE_ALARMS_ALLOWED, Gate, GateAnswer, GateNote, GateReason, QualityFinding, QualityProblem,
+};
 use crate::analyze::inference::Unit;
 use crate::report::numbers;
 use crate::report::words::{interval_name_of, odds};
@@ -90,6 +92,19 @@ fn many(gate: &Gate) -> &'static str {
     }
 }
 
+/// What keeps a report from being whole, with the first case that shows it.
+fn finding(finding: &QualityFinding) -> String {
+    let QualityFinding { problem, count, first_case } = finding;
+    let (one, many) = match problem {
+        QualityProblem::ArmMissing => ("case without a run in one arm", "cases without a run in one arm"),
+        QualityProblem::RunNotScored => ("run not scored", "runs not scored"),
+        QualityProblem::CheckUndecided => ("check without a verdict", "checks without a verdict"),
+        QualityProblem::TimeMissing => ("run without its time", "runs without their time"),
+        QualityProblem::TokensMissing => ("run without its tokens", "runs without their tokens"),
+    };
+    format!("{}, first {}", numbers::counted(*count, one, many), cut(&visible(first_case, false)))
+}
+
 /// Why a gate does not pass, as the rest of a sentence.
 fn reason_text(gate: &Gate, reason: GateReason, figures: &str) -> String {
     let size = || gate.condition.margin().map(numbers::chosen_size).unwrap_or_default();
@@ -104,6 +119,10 @@ fn reason_text(gate: &Gate, reason: GateReason, figures: &str) -> String {
             let missing =
                 if missing.is_empty() { "the report does not say what".to_owned() } else { missing.join(", ") };
             format!("evidence is missing ({missing})")
+        }
+        GateReason::QualityUnmet => {
+            let findings = gate.quality.iter().flat_map(|quality| &quality.findings);
+            format!("the report is not whole ({})", findings.map(finding).collect::<Vec<_>>().join("; "))
         }
         GateReason::AvailabilityUnstated => "the report does not say whether its evidence is complete".to_owned(),
         GateReason::Structural => format!(
@@ -253,6 +272,7 @@ pub(super) fn next_step(gate: &Gate) -> String {
         GateReason::AvailabilityUnstated => {
             "Make the report with `skill-lift benchmark`, which says it, or leave --evidence strict out.".to_owned()
         }
+        GateReason::QualityUnmet => "Run, grade and measure what is missing, or leave --quality out.".to_owned(),
         GateReason::Structural => {
             let more = gate.minimum_units.saturating_sub(gate.decision.test.n);
             format!("Add at least {}; repetitions of the same cases do not help.", units(gate, more))

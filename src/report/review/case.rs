@@ -11,6 +11,7 @@ use super::cases::{CaseOfPage, RunsByKey};
 use super::island::island;
 use super::run::{CheckKey, Extras, Previous, RunJson, RunView, answer_and_checks, keyed, status};
 use super::texts::{Shown, Text, TextTable};
+use super::{ReviewSource, SkillSource};
 use crate::report::ordered::Ordered;
 use crate::runs::SavedRuns;
 use crate::runs::claims::{SavedCheck, SavedRow};
@@ -65,17 +66,17 @@ struct CheckJson {
 }
 
 /// The other iteration.
-pub(super) struct OtherIteration<'a> {
-    pub(super) rows: RunsByKey<'a>,
-    pub(super) runs: Option<&'a SavedRuns>,
+struct OtherIteration<'a> {
+    rows: RunsByKey<'a>,
+    runs: Option<&'a SavedRuns>,
 }
 
-/// What cases are made of.
+/// What the cases of a skill are made of.
 pub(super) struct CaseSource<'a> {
-    pub(super) runs: Option<&'a SavedRuns>,
-    pub(super) links: Option<&'a AssetLinks>,
-    pub(super) texts: &'a HashMap<String, CaseTexts>,
-    pub(super) previous: Option<OtherIteration<'a>>,
+    runs: Option<&'a SavedRuns>,
+    links: Option<&'a AssetLinks>,
+    texts: &'a HashMap<String, CaseTexts>,
+    previous: Option<OtherIteration<'a>>,
 }
 
 /// A case whose runs were read.
@@ -93,13 +94,24 @@ struct OtherRun<'a> {
 }
 
 impl<'a> CaseSource<'a> {
+    pub(super) fn of(skill: &SkillSource<'a>, page: &'a ReviewSource<'_>) -> Self {
+        Self {
+            runs: skill.runs,
+            links: page.options.assets.as_ref(),
+            texts: page.texts,
+            previous: skill
+                .previous
+                .as_ref()
+                .map(|previous| OtherIteration { rows: RunsByKey::of(previous.again.saved), runs: previous.runs.ok() }),
+        }
+    }
+
     /// A chunk of cases as JSON.
     ///
     /// # Errors
     /// Never in practice: the bytes go to memory.
     pub(super) fn chunk<'c>(
-        &'a self,
-        cases: impl Iterator<Item = (&'c str, &'c CaseOfPage<'c>, Caps)>,
+        cases: impl Iterator<Item = (&'a Self, &'c str, &'c CaseOfPage<'c>, Caps)>,
     ) -> io::Result<String>
     where
         'c: 'a,
@@ -107,7 +119,7 @@ impl<'a> CaseSource<'a> {
         let mut texts = TextTable::default();
         let mut extras = Extras::default();
         let cases: Vec<_> = cases
-            .map(|(id, case, caps)| (id.to_owned(), self.read(id, case).shown(caps, &mut texts, &mut extras)))
+            .map(|(source, id, case, caps)| (id.to_owned(), source.read(id, case).shown(caps, &mut texts, &mut extras)))
             .collect();
         let (texts, words) = texts.into_parts();
         island(&Chunk { texts, words, cases: Ordered(cases) })

@@ -1,8 +1,8 @@
 //! The runs of a report by case, as the page shows them.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
-use crate::analyze::table::RunTable;
 use crate::report::formats::Again;
 use crate::runs::claims::{SavedBenchmark, SavedRow};
 
@@ -22,35 +22,68 @@ pub(super) struct CaseOfPage<'a> {
     pub(super) runs: Vec<RunOfPage<'a>>,
 }
 
-/// All cases.
+/// The models of a page by name, in the order of its reports; a run without one has the first, which is empty then.
+#[derive(Debug, Default)]
+pub(super) struct Models<'a> {
+    names: Vec<&'a str>,
+    positions: HashMap<&'a str, usize>,
+}
+
+impl<'a> Models<'a> {
+    /// The models of some reports.
+    pub(super) fn of(skills: impl Iterator<Item = Again<'a>> + Clone) -> Self {
+        let mut models = Self::default();
+        let is_nameless = |again: Again<'a>| {
+            let baseline = again.analysis.table.baseline.variant();
+            again.saved.rows.iter().any(|row| row.model.is_none() && arm_of(row, baseline).is_some())
+        };
+        if skills.clone().any(is_nameless) {
+            models.add("");
+        }
+        for again in skills {
+            again.analysis.table.models.iter().for_each(|name| models.add(name));
+        }
+        models
+    }
+
+    fn add(&mut self, name: &'a str) {
+        if let Entry::Vacant(place) = self.positions.entry(name) {
+            place.insert(self.names.len());
+            self.names.push(name);
+        }
+    }
+
+    fn position(&self, name: Option<&str>) -> usize {
+        self.positions.get(name.unwrap_or_default()).copied().unwrap_or_default()
+    }
+
+    /// Their names.
+    pub(super) fn names(&self) -> &[&'a str] {
+        &self.names
+    }
+}
+
+/// All cases of a report.
 #[derive(Debug)]
 pub(super) struct CasesOfPage<'a> {
     by_id: HashMap<&'a str, CaseOfPage<'a>>,
-    /// The models by name; a run without one has the first, which is empty then.
-    pub(super) models: Vec<&'a str>,
 }
 
 impl<'a> CasesOfPage<'a> {
     /// The runs with the skill and those that they are compared with.
-    pub(super) fn of(again: Again<'a>) -> Self {
+    pub(super) fn of(again: Again<'a>, models: &Models<'_>) -> Self {
         let Again { saved, analysis } = again;
-        let RunTable { models: named, baseline, .. } = &analysis.table;
-        let mut models: Vec<&str> = named.iter().map(String::as_str).collect();
-        let is_of_page = |row: &SavedRow| arm_of(row, baseline.variant()).is_some();
-        if saved.rows.iter().any(|row| row.model.is_none() && is_of_page(row)) {
-            models.insert(0, "");
-        }
-        let positions: HashMap<&str, usize> = models.iter().enumerate().map(|(at, name)| (*name, at)).collect();
+        let baseline = analysis.table.baseline.variant();
         let mut by_id: HashMap<&str, CaseOfPage<'_>> = HashMap::new();
         for row in &saved.rows {
-            let Some(arm) = arm_of(row, baseline.variant()) else { continue };
-            let model = positions.get(row.model.as_deref().unwrap_or_default()).copied().unwrap_or_default();
+            let Some(arm) = arm_of(row, baseline) else { continue };
+            let model = models.position(row.model.as_deref());
             by_id.entry(&row.case.id).or_default().runs.push(RunOfPage { row, arm, model });
         }
         for case in by_id.values_mut() {
             case.runs.sort_by_key(|run| (run.model, run.row.repetition, run.arm));
         }
-        Self { by_id, models }
+        Self { by_id }
     }
 
     /// The runs of a case.

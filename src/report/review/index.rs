@@ -6,13 +6,14 @@ use serde::Serialize;
 use skill_lift_stats::Withheld;
 use skill_lift_stats::rational::{self, Rational};
 
+use super::blocked::BlockedPairs;
 use super::cases::{CasesOfPage, RunOfPage};
 use super::run::status;
 use crate::analyze::case_detail::{CaseDetail, lost_check};
 use crate::analyze::flags::Flag;
 use crate::analyze::inference::{CaseContrast, UnitRates};
 use crate::analyze::review::ReviewReason;
-use crate::analyze::table::WITH_SKILL;
+use crate::analyze::table::{Baseline, WITH_SKILL};
 use crate::feedback::{Entry, RunIds, RunName};
 use crate::report::formats::Again;
 use crate::report::{numbers, words};
@@ -23,11 +24,11 @@ pub(super) struct Index<'a> {
     pub(super) schema: u32,
     pub(super) report_sha256: &'a str,
     pub(super) skill: &'a str,
-    pub(super) headline: String,
+    pub(super) headline: &'a str,
     pub(super) label: Option<&'a str>,
     pub(super) previous: Option<&'a str>,
-    pub(super) models: Vec<&'a str>,
-    pub(super) arms: [Arm; 2],
+    pub(super) models: &'a [&'a str],
+    pub(super) arms: &'a [Arm; 2],
     pub(super) runs_given: bool,
     pub(super) served: Option<Served<'a>>,
     pub(super) feedback_format: &'static str,
@@ -48,17 +49,19 @@ pub(super) struct Arm {
     words: &'static str,
 }
 
-/// The arm with the skill, then the one that it is compared with.
-pub(super) fn arms(again: Again<'_>) -> [Arm; 2] {
+/// The arm with the skill, then the one that it is compared with, which is not the same one for all skills of a page
+/// perhaps.
+pub(super) fn arms(skills: impl Iterator<Item = Baseline>) -> [Arm; 2] {
     let with = Arm { variant: WITH_SKILL, name: "With the skill", words: "with the skill" };
-    let variant = again.analysis.table.baseline.variant();
-    let without = match again.analysis.table.baseline {
-        crate::analyze::table::Baseline::WithoutSkill => {
-            Arm { variant, name: "Without the skill", words: "without the skill" }
-        }
-        crate::analyze::table::Baseline::OldSkill => Arm { variant, name: "The old skill", words: "the old skill" },
+    let mut baselines: Vec<Baseline> = skills.collect();
+    baselines.dedup();
+    let baseline = baselines.first().copied().unwrap_or(Baseline::WithoutSkill);
+    let (name, words) = match (baselines.len(), baseline) {
+        (2.., _) => ("The baseline", "the baseline"),
+        (_, Baseline::WithoutSkill) => ("Without the skill", "without the skill"),
+        (_, Baseline::OldSkill) => ("The old skill", "the old skill"),
     };
-    [with, without]
+    [with, Arm { variant: baseline.variant(), name, words }]
 }
 
 /// The glyph and the tone of a case, which the page and the list share.
@@ -74,7 +77,13 @@ pub(super) enum Tone {
 /// One case.
 #[derive(Debug, Serialize)]
 pub(super) struct IndexCase {
+    /// Position of its skill in the page.
+    #[serde(skip)]
+    pub(super) skill: usize,
     pub(super) id: String,
+    /// The arm that it is compared with, where that is not the one of the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline: Option<&'static str>,
     title: Option<String>,
     split: Option<&'static str>,
     tags: Vec<String>,
@@ -148,9 +157,14 @@ fn flag(flag: &Flag, all: &[&Flag], is_worse: bool) -> Option<(String, String, T
 
 /// What the index needs beside the report.
 pub(super) struct Facts<'a> {
+    /// Position of the skill in the page.
+    pub(super) skill: usize,
     pub(super) again: Again<'a>,
+    /// The arm that the skills of the page are compared with.
+    pub(super) baseline: &'static str,
     pub(super) pages: &'a CasesOfPage<'a>,
     pub(super) details: &'a [CaseDetail],
+    pub(super) blocked: &'a BlockedPairs<'a>,
     /// Cases that passed whole in the other iteration and fail now.
     pub(super) new_failures: &'a HashSet<String>,
     pub(super) previous: Option<&'a str>,
@@ -167,19 +181,31 @@ pub(super) fn cases(facts: &Facts<'_>) -> Vec<IndexCase> {
     }
     let reasons: HashMap<usize, &[ReviewReason]> =
         analysis.inference.review_queue.iter().map(|item| (item.case, item.reasons.as_slice())).collect();
-    analysis
-        .inference
-        .by_case
-        .iter()
-        .enumerate()
-        .map(|(at, contrast)| {
-            let flags = flags.get(contrast.case_id.as_str()).map(Vec::as_slice).unwrap_or_default();
-            case(facts, contrast, flags, reasons.get(&at).copied().unwrap_or_default())
-        })
-        .collect()
+    let blocked = facts.blocked.by_case();
+    let cases = analysis.inference.by_case.iter().enumerate().map(|(at, contrast)| {
+        let id = contrast.case_id.as_str();
+        let why = Why {
+            flags: flags.get(id).map(Vec::as_slice).unwrap_or_default(),
+            queued: reasons.get(&at).copied().unwrap_or_default(),
+            blocked: blocked.get(id).map(String::as_str).unwrap_or_default(),
+            is_new_failure: facts.new_failures.contains(id),
+        };
+        case(facts, contrast, &why)
+    });
+    cases.collect()
 }
 
-fn case(facts: &Facts<'_>, contrast: &CaseContrast, flags: &[&Flag], queued: &[ReviewReason]) -> IndexCase {
+/// What is odd about a case.
+struct Why<'a> {
+    flags: &'a [&'a Flag],
+    queued: &'a [ReviewReason],
+    /// Why pairs of it are blocked; empty when none is.
+    blocked: &'a str,
+    is_new_failure: bool,
+}
+
+fn case(facts: &Facts<'_>, contrast: &CaseContrast, why: &Why<'_>) -> IndexCase {
+    let Why { flags, queued, blocked, is_new_failure } = *why;
     let analysis = facts.again.analysis;
     let table = &analysis.table;
     let known = table.cases.get(contrast.position as usize).filter(|case| case.id == contrast.case_id);
@@ -193,7 +219,7 @@ fn case(facts: &Facts<'_>, contrast: &CaseContrast, flags: &[&Flag], queued: &[R
     }
     shown.extend(flags.iter().filter_map(|raised| flag(raised, flags, is_worse)));
     if contrast.pairing.blocked > 0 {
-        shown.push(("Blocked pair".to_owned(), blocked_reasons(contrast), Tone::Warn));
+        shown.push(("Blocked pair".to_owned(), blocked.to_owned(), Tone::Warn));
     }
     if contrast.deferred_judgements > 0 {
         shown.push(("Waiting for a judge".to_owned(), "a judgement was not supplied".to_owned(), Tone::Warn));
@@ -204,13 +230,15 @@ fn case(facts: &Facts<'_>, contrast: &CaseContrast, flags: &[&Flag], queued: &[R
         Tone::Warn => 1,
         Tone::Plain => 2,
     });
-    let is_new_failure = facts.new_failures.contains(&contrast.case_id);
     let queue = queued.iter().map(|reason| reason.rank()).chain(is_new_failure.then_some(NEW_FAILURE_RANK)).min();
     let rate = |paired: Option<&Rational>, alone: &Option<Rational>| paired.or(alone.as_ref()).map(rational::to_f64);
     let interval = detail.map(|detail| &detail.interval);
     let cost = detail.map(|detail| &detail.cost);
+    let baseline = table.baseline.variant();
     IndexCase {
+        skill: facts.skill,
         id: contrast.case_id.clone(),
+        baseline: (baseline != facts.baseline).then_some(baseline),
         title: contrast.name.clone(),
         split: known.map(|case| case.split.word()),
         tags: known.map(|case| case.tags.clone()).unwrap_or_default(),
@@ -225,7 +253,7 @@ fn case(facts: &Facts<'_>, contrast: &CaseContrast, flags: &[&Flag], queued: &[R
         lift: delta.as_ref().map(rational::to_f64),
         lift_reason: delta.is_none().then(|| match contrast.pairing.blocked {
             0 => "no pair has both arms".to_owned(),
-            _ => blocked_reasons(contrast),
+            _ => blocked.to_owned(),
         }),
         ci: interval.and_then(|interval| interval.as_ref().ok().copied()),
         ci_reason: match interval {
@@ -240,7 +268,7 @@ fn case(facts: &Facts<'_>, contrast: &CaseContrast, flags: &[&Flag], queued: &[R
             n: cost.measured,
         }),
         cost_reason: cost.and_then(|cost| cost.as_ref().err()).map(|reason| reason.code().replace('_', " ")),
-        reasons: reason_boxes(facts, contrast, queued, delta.as_ref(), is_new_failure),
+        reasons: reason_boxes(facts, contrast, why, delta.as_ref()),
         runs: page.map(|page| page.runs.iter().map(|run| run_cell(run, facts.run_ids)).collect()).unwrap_or_default(),
         chunk: 0,
     }
@@ -257,14 +285,6 @@ fn run_cell(run: &RunOfPage<'_>, run_ids: Option<&RunIds>) -> RunCell {
     RunCell(arm, model, row.repetition, status(row), passed, total, row.vetoed, id)
 }
 
-fn blocked_reasons(contrast: &CaseContrast) -> String {
-    let named = contrast.pairing.reasons.iter().map(|(code, count)| match count {
-        1 => words::blocked_reason(code),
-        count => format!("{} ({})", words::blocked_reason(code), numbers::count(*count)),
-    });
-    named.collect::<Vec<_>>().join(", ")
-}
-
 /// Why a case has no interval.
 fn no_interval(reason: Withheld) -> &'static str {
     match reason {
@@ -279,9 +299,8 @@ fn no_interval(reason: Withheld) -> &'static str {
 fn reason_boxes(
     facts: &Facts<'_>,
     contrast: &CaseContrast,
-    queued: &[ReviewReason],
+    why: &Why<'_>,
     delta: Option<&Rational>,
-    is_new_failure: bool,
 ) -> Vec<(Tone, String)> {
     let rows: Vec<_> = facts
         .pages
@@ -289,7 +308,7 @@ fn reason_boxes(
         .map(|page| page.runs.iter().map(|run| run.row).collect())
         .unwrap_or_default();
     let mut boxes = Vec::new();
-    for reason in queued {
+    for reason in why.queued {
         boxes.push(match reason {
             ReviewReason::Critical => {
                 let with: Vec<_> =
@@ -307,8 +326,12 @@ fn reason_boxes(
                 let mut text = format!("Worse with the skill: {lift} over {pairs}.");
                 if let Some(lost) = delta.and_then(|delta| lost_check(facts.again.analysis, &rows, delta)) {
                     let of = |(passed, decided): (usize, usize)| format!("{passed} of {decided}");
+                    let (with, without) = match facts.again.analysis.table.baseline {
+                        Baseline::WithoutSkill => ("with", "without"),
+                        Baseline::OldSkill => ("with the skill", "with the old skill"),
+                    };
                     text.push_str(&format!(
-                        " Mostly “{}”: {} without, {} with.",
+                        " Mostly “{}”: {} {without}, {} {with}.",
                         lost.name,
                         of(lost.without_skill),
                         of(lost.with_skill)
@@ -327,7 +350,7 @@ fn reason_boxes(
                     "{} of {} {verb} blocked: {}.",
                     contrast.pairing.blocked,
                     numbers::counted(all, "pair", "pairs"),
-                    blocked_reasons(contrast)
+                    why.blocked
                 );
                 (Tone::Warn, text)
             }
@@ -338,14 +361,14 @@ fn reason_boxes(
             }
         });
     }
-    if let (true, Some(previous)) = (is_new_failure, facts.previous) {
+    if let (true, Some(previous)) = (why.is_new_failure, facts.previous) {
         boxes.push((Tone::Bad, format!("Passed in {previous}, fails now.")));
     }
     boxes
 }
 
 /// The cases in the order of the review: by rank, then by lift, then as in the suite. Positions in `cases`.
-pub(super) fn review_order(cases: &[IndexCase]) -> Vec<usize> {
+pub(super) fn review_order(cases: &[&IndexCase]) -> Vec<usize> {
     let mut queue: Vec<usize> = (0..cases.len()).filter(|at| cases[*at].queue.is_some()).collect();
     queue.sort_by(|a, b| {
         let lift = |at: usize| cases[at].lift.unwrap_or(f64::NEG_INFINITY);
@@ -354,17 +377,18 @@ pub(super) fn review_order(cases: &[IndexCase]) -> Vec<usize> {
     queue
 }
 
-/// How many cases are in the review for each reason, by code, with the cases of it.
-pub(super) fn by_reason<'i>(facts: &Facts<'_>, cases: &'i [IndexCase]) -> BTreeMap<u32, Vec<&'i IndexCase>> {
+/// How many cases are in the review for each reason, by code, with the cases of it. `cases` are those of each skill.
+pub(super) fn by_reason<'i>(skills: &[(&Facts<'_>, &'i [IndexCase])]) -> BTreeMap<u32, Vec<&'i IndexCase>> {
     let mut found: BTreeMap<u32, Vec<&IndexCase>> = BTreeMap::new();
-    for item in &facts.again.analysis.inference.review_queue {
-        for reason in &item.reasons {
-            found.entry(reason.rank()).or_default().extend(cases.get(item.case));
+    for (facts, cases) in skills {
+        for item in &facts.again.analysis.inference.review_queue {
+            for reason in &item.reasons {
+                found.entry(reason.rank()).or_default().extend(cases.get(item.case));
+            }
         }
-    }
-    let new = cases.iter().filter(|case| facts.new_failures.contains(&case.id));
-    for case in new {
-        found.entry(NEW_FAILURE_RANK).or_default().push(case);
+        for case in cases.iter().filter(|case| facts.new_failures.contains(&case.id)) {
+            found.entry(NEW_FAILURE_RANK).or_default().push(case);
+        }
     }
     found
 }

@@ -5,6 +5,7 @@
 //! same bytes.
 
 mod assets;
+mod blocked;
 mod budget;
 mod case;
 mod cases;
@@ -17,24 +18,26 @@ mod shell;
 mod telemetry;
 mod texts;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::ops::Range;
 
 use num_traits::One;
 use rayon::prelude::*;
+use skill_lift_stats::rational::Rational;
 
+use self::blocked::BlockedPairs;
 use self::budget::{CaseSize, Most, Plan};
-use self::case::{CaseSource, OtherIteration};
-use self::cases::{CasesOfPage, RunsByKey};
+use self::case::CaseSource;
+use self::cases::{CasesOfPage, Models};
 use self::index::{Facts, Index, IndexCase, Served};
-use self::overview::{Changes, Overview, Sources};
+use self::overview::Front;
 use super::formats::Again;
-use super::{SummaryView, numbers};
 use crate::analyze::case_detail::CaseDetail;
 use crate::analyze::diff::Diff;
+use crate::analyze::several::SeveralSkills;
+use crate::analyze::triggers::TriggerRates;
 use crate::feedback::{Entry, RunIds};
-use crate::report::words;
 use crate::runs::SavedRuns;
 
 pub use assets::{AssetLinks, place as asset_place};
@@ -68,20 +71,18 @@ impl Default for ReviewOptions {
 
 /// What a page shows.
 pub struct ReviewSource<'a> {
-    /// The report.
-    pub again: Again<'a>,
+    /// The skill of the report, or the skills of a report of several.
+    pub skills: Vec<SkillSource<'a>>,
+    /// What a report of several skills says of all of them; `None` for that of one.
+    pub several: Option<SeveralSource<'a>>,
     /// SHA-256 of its bytes, hexadecimal.
     pub report_sha256: &'a str,
     /// The name of the iteration.
     pub label: Option<&'a str>,
     /// What the suite says of the cases, by id.
     pub texts: &'a HashMap<String, CaseTexts>,
-    /// The runs.
-    pub runs: Option<&'a SavedRuns>,
     /// The folder of the runs as the user typed it.
     pub shown_runs: &'a str,
-    /// The other iteration.
-    pub previous: Option<PreviousSource<'a>>,
     /// Entries of `feedback.json`.
     pub feedback: &'a [Entry],
     /// What the skill creator calls the runs, where the page writes feedback in its form.
@@ -90,15 +91,41 @@ pub struct ReviewSource<'a> {
     pub options: &'a ReviewOptions,
 }
 
+/// One skill of a page.
+pub struct SkillSource<'a> {
+    /// Its report.
+    pub again: Again<'a>,
+    /// Its runs.
+    pub runs: Option<&'a SavedRuns>,
+    /// The other iteration.
+    pub previous: Option<PreviousSource<'a>>,
+    /// How often it was loaded by itself.
+    pub triggers: Option<&'a TriggerRates>,
+}
+
+/// Several skills together.
+pub struct SeveralSource<'a> {
+    /// What they add up to.
+    pub figures: &'a SeveralSkills,
+    /// The error rate of the limits of the mean.
+    pub alpha: &'a Rational,
+    /// Whether the report holds a mean over the skills.
+    pub holds_mean: bool,
+    /// Whether the report holds what all runs cost together.
+    pub holds_cost: bool,
+    /// Seconds since 1970, if the report is stamped.
+    pub generated_at: Option<i64>,
+}
+
 /// The other iteration.
 pub struct PreviousSource<'a> {
     /// Its name.
     pub label: &'a str,
     /// Its report.
     pub again: Again<'a>,
-    /// Its runs.
-    pub runs: Option<&'a SavedRuns>,
-    /// Both compared; `None` when there is nothing to compare.
+    /// Its runs, or why there are none.
+    pub runs: Result<&'a SavedRuns, &'a str>,
+    /// Both compared; `None` when they have no case in common.
     pub diff: Option<&'a Diff<'a>>,
 }
 
@@ -131,53 +158,51 @@ pub enum PageError {
     Data(#[from] io::Error),
 }
 
+/// What was worked out of a skill before its part of the page is made.
+struct Ground<'a> {
+    again: Again<'a>,
+    pages: CasesOfPage<'a>,
+    details: Vec<CaseDetail>,
+    blocked: BlockedPairs<'a>,
+    new_failures: HashSet<String>,
+}
+
 /// Makes a page.
 ///
 /// # Errors
 /// When it cannot be kept under its limit.
 pub fn render(source: &ReviewSource<'_>) -> Result<Page, PageError> {
-    let Again { saved, analysis } = source.again;
-    let pages = CasesOfPage::of(source.again);
-    let alpha = analysis.inference.thresholds.alpha();
-    let details = CaseDetail::of_cases(&analysis.table, analysis.inference_pairing(), alpha);
-    let previous_label = source.previous.as_ref().map(|previous| previous.label);
-    let new_failures = new_failures(source);
-    let facts = Facts {
-        again: source.again,
-        pages: &pages,
-        details: &details,
-        new_failures: &new_failures,
-        previous: previous_label,
-        run_ids: source.run_ids,
-    };
-    let view = SummaryView::of_saved(saved, analysis);
-    let mut cases = index::cases(&facts);
-    let overview = Overview::of(&Sources {
-        facts: &facts,
-        view: &view,
-        cases: &cases,
-        changes: changes(source),
-        report_sha256: source.report_sha256,
-        generated_at: source.options.generated_at.as_deref(),
-    });
-    let shell = shell::Shell::new(source, &view, &overview, cases.len())?;
-    let data = CaseSource {
-        runs: source.runs,
-        links: source.options.assets.as_ref(),
-        texts: source.texts,
-        previous: source
-            .previous
-            .as_ref()
-            .map(|previous| OtherIteration { rows: RunsByKey::of(previous.again.saved), runs: previous.runs }),
-    };
+    let models = Models::of(source.skills.iter().map(|skill| skill.again));
+    let arms = index::arms(source.skills.iter().map(|skill| skill.again.analysis.table.baseline));
+    let ground: Vec<Ground<'_>> = source.skills.iter().map(|skill| Ground::of(skill, &models)).collect();
+    let facts: Vec<Facts<'_>> = ground
+        .iter()
+        .zip(&source.skills)
+        .enumerate()
+        .map(|(skill, (ground, source_of))| Facts {
+            skill,
+            again: ground.again,
+            baseline: arms[1].variant,
+            pages: &ground.pages,
+            details: &ground.details,
+            blocked: &ground.blocked,
+            new_failures: &ground.new_failures,
+            previous: source_of.previous.as_ref().map(|previous| previous.label),
+            run_ids: source.run_ids,
+        })
+        .collect();
+    let mut cases: Vec<IndexCase> = facts.iter().flat_map(index::cases).collect();
+    let front = Front::of(source, &facts, &cases);
+    let shell = shell::Shell::new(source, &front, cases.len())?;
+    let data: Vec<CaseSource<'_>> = source.skills.iter().map(|skill| CaseSource::of(skill, source)).collect();
     let empty = cases::CaseOfPage::default();
-    let page_of = |case: &IndexCase| pages.get(&case.id).unwrap_or(&empty);
+    let page_of = |case: &IndexCase| ground[case.skill].pages.get(&case.id).unwrap_or(&empty);
     let most = Most { answer_kib: source.options.answer_kib, artifacts: source.options.artifacts };
     let sizes: Vec<CaseSize> = cases
         .par_iter()
-        .map(|case| data.size(&case.id, page_of(case), &most, case.queue.is_some()))
+        .map(|case| data[case.skill].size(&case.id, page_of(case), &most, case.queue.is_some()))
         .collect::<io::Result<_>>()?;
-    let index = |cases: &[IndexCase]| island::island(&index_of(source, &pages, &view, cases));
+    let index = |cases: &[IndexCase]| island::island(&index_of(source, &front, models.names(), &arms, cases));
     let around = shell.bytes() + index(&cases)?.len() + RESERVED_BYTES;
     let mut room = source.options.page_bytes.saturating_sub(around);
     loop {
@@ -186,19 +211,38 @@ pub fn render(source: &ReviewSource<'_>) -> Result<Page, PageError> {
         for (number, part) in parts.iter().enumerate() {
             cases[part.clone()].iter_mut().for_each(|case| case.chunk = number);
         }
-        let islands: Vec<String> = parts
-            .par_iter()
-            .map(|part| {
-                let cases = &cases[part.clone()];
-                data.chunk(cases.iter().map(|case| (case.id.as_str(), page_of(case), plan.caps(case.queue.is_some()))))
-            })
-            .collect::<io::Result<_>>()?;
+        let islands: Vec<String> =
+            parts
+                .par_iter()
+                .map(|part| {
+                    CaseSource::chunk(cases[part.clone()].iter().map(|case| {
+                        (&data[case.skill], case.id.as_str(), page_of(case), plan.caps(case.queue.is_some()))
+                    }))
+                })
+                .collect::<io::Result<_>>()?;
         let cuts = plan.words(&sizes, source.options.page_bytes, source.shown_runs);
         let html = shell.fill(index(&cases)?, islands, &cuts)?;
         // sizes of files and traces are near the truth, not the truth
         match html.len().checked_sub(source.options.page_bytes) {
             Some(over @ 1..) => room = room.saturating_sub(over),
-            _ => return Ok(Page { policy: shell.rules(), html, cases: cases.len(), runs: pages.runs(), cuts }),
+            _ => {
+                let runs = ground.iter().map(|ground| ground.pages.runs()).sum();
+                return Ok(Page { policy: shell.rules(), html, cases: cases.len(), runs, cuts });
+            }
+        }
+    }
+}
+
+impl<'a> Ground<'a> {
+    fn of(skill: &SkillSource<'a>, models: &Models<'_>) -> Self {
+        let analysis = skill.again.analysis;
+        let alpha = analysis.inference.thresholds.alpha();
+        Self {
+            again: skill.again,
+            pages: CasesOfPage::of(skill.again, models),
+            details: CaseDetail::of_cases(&analysis.table, analysis.inference_pairing(), alpha),
+            blocked: BlockedPairs::of(skill.again),
+            new_failures: new_failures(skill),
         }
     }
 }
@@ -225,21 +269,24 @@ fn parts(sizes: &[CaseSize], plan: &Plan) -> Vec<Range<usize>> {
 
 fn index_of<'a>(
     source: &'a ReviewSource<'_>,
-    pages: &CasesOfPage<'a>,
-    view: &'a SummaryView,
+    front: &'a Front,
+    models: &'a [&'a str],
+    arms: &'a [index::Arm; 2],
     cases: &'a [IndexCase],
 ) -> Index<'a> {
     let options = source.options;
+    // only the report of one skill has an iteration before it
+    let previous = source.skills.first().and_then(|skill| skill.previous.as_ref());
     Index {
         schema: 1,
         report_sha256: source.report_sha256,
-        skill: &view.skill_name,
-        headline: headline(view, source.again),
+        skill: front.name(),
+        headline: front.title(),
         label: source.label,
-        previous: source.previous.as_ref().map(|previous| previous.label),
-        models: pages.models.clone(),
-        arms: index::arms(source.again),
-        runs_given: source.runs.is_some(),
+        previous: previous.map(|previous| previous.label),
+        models,
+        arms,
+        runs_given: source.skills.iter().any(|skill| skill.runs.is_some()),
         served: options.token.as_deref().map(|token| Served { token }),
         feedback_format: if source.run_ids.is_some() { "skill-creator" } else { "v2" },
         feedback: source.feedback,
@@ -247,18 +294,9 @@ fn index_of<'a>(
     }
 }
 
-/// `The skill helps: +21.5 pp`, for the title of the window.
-fn headline(view: &SummaryView, again: Again<'_>) -> String {
-    let text = view.headline.text.trim_end_matches('.');
-    match &again.analysis.inference.overall.test.estimate {
-        Some(estimate) if !again.analysis.is_withheld() => format!("{text}: {}", numbers::points(estimate)),
-        _ => text.to_owned(),
-    }
-}
-
 /// Cases that passed whole with the skill in the other iteration and do not now.
-fn new_failures(source: &ReviewSource<'_>) -> HashSet<String> {
-    let Some(previous) = &source.previous else { return HashSet::new() };
+fn new_failures(skill: &SkillSource<'_>) -> HashSet<String> {
+    let Some(previous) = &skill.previous else { return HashSet::new() };
     let passes = |again: Again<'_>| -> HashMap<String, bool> {
         let cases = again.analysis.inference.by_case.iter();
         cases
@@ -269,27 +307,9 @@ fn new_failures(source: &ReviewSource<'_>) -> HashSet<String> {
             .collect()
     };
     let before = passes(previous.again);
-    passes(source.again)
+    passes(skill.again)
         .into_iter()
         .filter(|(case, passes)| !passes && before.get(case) == Some(&true))
         .map(|(case, _)| case)
         .collect()
-}
-
-fn changes<'a>(source: &ReviewSource<'a>) -> Option<Changes<'a>> {
-    let previous = source.previous.as_ref()?;
-    let lift = |again: Again<'_>| again.analysis.inference.overall.test.estimate.clone();
-    let flags = |again: Again<'_>| -> BTreeSet<(String, String)> {
-        let cases = again.analysis.case_flags.iter();
-        cases
-            .flat_map(|case| case.flags.iter().map(|raised| (case.case_id.clone(), words::flag_text(&raised.flag))))
-            .collect()
-    };
-    let (before, now) = (flags(previous.again), flags(source.again));
-    Some(Changes {
-        label: previous.label,
-        diff: previous.diff?,
-        lifts: [lift(previous.again), lift(source.again)],
-        flags: [now.difference(&before).cloned().collect(), before.difference(&now).cloned().collect()],
-    })
 }

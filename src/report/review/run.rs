@@ -12,9 +12,9 @@ use super::budget::{Caps, TraceCap};
 use super::telemetry::{Quantity, telemetry};
 use super::texts::{Shown, TextTable};
 use crate::report::formats::cut_to;
-use crate::report::words;
+use crate::report::{quantities, words};
 use crate::runs::EventsProblem;
-use crate::runs::claims::{SavedCheck, SavedRow, SavedSpan};
+use crate::runs::claims::{SavedCheck, SavedFailure, SavedRow, SavedSpan};
 use crate::runs::events::{Event, EventKind, EventStatus, EventTime, Events};
 use crate::runs::saved_runs::{AnswerContent, RunContents, RunFile};
 
@@ -238,12 +238,27 @@ fn no_answer(has_runs: bool, is_expected: bool) -> String {
     }
 }
 
-/// `ok`, or why a run is not scored.
+/// `ok`, or why a run is not scored: `timed out after 300 s`, `ended with exit code 2`, `produced no output`.
 pub(super) fn status(row: &SavedRow) -> String {
     if row.is_scorable() {
         return "ok".to_owned();
     }
-    row.unscored_reasons.iter().map(|code| words::unscored_reason(code)).collect::<Vec<_>>().join(", ")
+    row.unscored_reasons.iter().map(|code| failure(code, row)).collect::<Vec<_>>().join(", ")
+}
+
+/// A reason with what the run itself says of it.
+fn failure(code: &str, row: &SavedRow) -> String {
+    let elapsed = row.telemetry.elapsed_ms.value();
+    match (code, row.failure) {
+        ("timed_out", SavedFailure { time_limit: Some(limit), .. }) => format!("timed out after {limit}\u{a0}s"),
+        ("timed_out", _) if elapsed.is_some() => {
+            let shown = elapsed.map(|elapsed| quantities::time(*elapsed as f64)).unwrap_or_default();
+            format!("timed out after {shown}")
+        }
+        ("executor_error", SavedFailure { exit_code: Some(code), .. }) => format!("ended with exit code {code}"),
+        ("missing_output", _) => "produced no output".to_owned(),
+        _ => words::unscored_reason(code),
+    }
 }
 
 /// A check of a case: its name, and which one of that name it is.

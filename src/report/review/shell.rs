@@ -8,12 +8,19 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::island::is_steering;
-use super::overview::Overview;
-use super::{PageError, ReviewSource, headline};
-use crate::report::{SummaryView, numbers};
+use super::overview::Front;
+use super::{PageError, ReviewSource};
+use crate::report::numbers;
 
 const SHELL: &str = include_str!("../../../templates/review/shell.html");
-const OVERVIEW: &str = include_str!("../../../templates/review/overview.html");
+/// The parts of the overview by name.
+const OVERVIEW: [(&str, &str); 5] = [
+    ("review/overview.html", include_str!("../../../templates/review/overview.html")),
+    ("review/overview-macros.html", include_str!("../../../templates/review/overview-macros.html")),
+    ("review/overview-verdict.html", include_str!("../../../templates/review/overview-verdict.html")),
+    ("review/overview-sections.html", include_str!("../../../templates/review/overview-sections.html")),
+    ("review/overview-skills.html", include_str!("../../../templates/review/overview-skills.html")),
+];
 const STYLE: &str = include_str!("../../../templates/review/style.css");
 const THEME: &str = include_str!("../../../templates/review/theme.js");
 /// The parts of the script in their order.
@@ -43,34 +50,33 @@ pub(super) struct Shell {
 #[derive(Serialize)]
 struct Island {
     id: String,
-    json: String,
+    json: &'static str,
 }
+
+/// What stands for the data of an island until it is filled in: a character that no value is written with.
+const HOLE: &str = "\u{1}";
 
 impl Shell {
     /// The page of a source.
     ///
     /// # Errors
     /// When the template is broken.
-    pub(super) fn new(
-        source: &ReviewSource<'_>,
-        view: &SummaryView,
-        overview: &Overview,
-        cases: usize,
-    ) -> Result<Self, PageError> {
+    pub(super) fn new(source: &ReviewSource<'_>, front: &Front, cases: usize) -> Result<Self, PageError> {
         let mut environment = Environment::new();
         environment.set_auto_escape_callback(|_| AutoEscape::Html);
         environment.set_formatter(write_visibly);
         environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
-        environment.add_template("review/overview.html", OVERVIEW)?;
+        for (name, text) in OVERVIEW {
+            environment.add_template(name, text)?;
+        }
         environment.add_template("review/shell.html", SHELL)?;
-        let headline = headline(view, source.again);
         let mut shell = Self {
             environment,
-            title: format!("{headline} · {} · skill-lift", view.skill_name),
-            skill: view.skill_name.clone(),
-            subtitle: subtitle(source, view),
+            title: format!("{} · {} · skill-lift", front.title(), front.name()),
+            skill: front.name().to_owned(),
+            subtitle: subtitle(source, front),
             cases: numbers::count(cases),
-            overview: Value::from(Serde(overview)),
+            overview: Value::from(Serde(front)),
             script: format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPT.join("\n")),
             is_served: source.options.token.is_some(),
             bytes: 0,
@@ -104,9 +110,9 @@ impl Shell {
     /// # Errors
     /// When the template is broken.
     pub(super) fn fill(&self, index: String, parts: Vec<String>, cuts: &[String]) -> Result<Vec<u8>, PageError> {
-        let parts = parts.into_iter().enumerate().map(|(number, json)| Island { id: format!("sl-c{number}"), json });
-        let index = std::iter::once(Island { id: "sl-index".to_owned(), json: index });
-        let islands: Vec<Island> = index.chain(parts).collect();
+        let names = (0..parts.len()).map(|number| format!("sl-c{number}"));
+        let islands: Vec<Island> =
+            std::iter::once("sl-index".to_owned()).chain(names).map(|id| Island { id, json: HOLE }).collect();
         let notes: Vec<String> = cuts.iter().map(|cut| sentence(cut)).collect();
         let page = self.environment.get_template("review/shell.html")?.render(context! {
             title => self.title.as_str(),
@@ -121,7 +127,16 @@ impl Shell {
             footer_notes => notes,
             islands => Value::from(Serde(&islands)),
         })?;
-        Ok(page.into_bytes())
+        // the data go in afterwards, each once: they are most of the page
+        let length = page.len() + index.len() + parts.iter().map(String::len).sum::<usize>();
+        let mut bytes = Vec::with_capacity(length);
+        let mut around = page.split(HOLE);
+        bytes.extend_from_slice(around.next().unwrap_or_default().as_bytes());
+        for (json, rest) in std::iter::once(index).chain(parts).zip(around) {
+            bytes.extend_from_slice(json.as_bytes());
+            bytes.extend_from_slice(rest.as_bytes());
+        }
+        Ok(bytes)
     }
 }
 
@@ -132,8 +147,8 @@ fn sentence(text: &str) -> String {
 }
 
 /// `iteration-4 · 24 cases · 2 models · 3 repetitions`.
-fn subtitle(source: &ReviewSource<'_>, view: &SummaryView) -> String {
-    let sizes = view.size.split(", ").filter(|part| !part.starts_with("1 ") || part.ends_with("case"));
+fn subtitle(source: &ReviewSource<'_>, front: &Front) -> String {
+    let sizes = front.size().split(", ").filter(|part| !part.starts_with("1 ") || part.ends_with("case"));
     source.label.into_iter().chain(sizes).collect::<Vec<_>>().join(" · ")
 }
 

@@ -4,16 +4,18 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use skill_lift_stats::Thresholds;
+use skill_lift_stats::betting::BettingEvidence;
 use skill_lift_stats::rational::{self, Rational};
 
 use crate::analyze::diff::CaseSets;
 use crate::analyze::trend::{
-    CaseDelta, Change, Compared, Means, Point, PruneCandidate, RecurringFailure, Step, Trend, VariantDelta,
+    CaseDelta, Change, Compared, Look, Means, Point, PruneCandidate, RecurringFailure, Step, Trend, VariantDelta,
 };
 use crate::json::write::pretty;
 use crate::report::diff::blocks::{LikeForLike, like_for_like};
 use crate::report::diff::shift_json::{IntervalBlock, TestBlock, VerdictBlock, interval, test, verdict};
 use crate::report::ordered::Ordered;
+use crate::report::trend::view::rerun_caveat;
 
 /// Entries of a list of failures.
 const MOST_FAILURES: usize = 50;
@@ -47,6 +49,38 @@ struct Document<'t> {
     alpha: f64,
     /// Smallest change that matters.
     min_lift: f64,
+    repeated_looks: LooksBlock<'t>,
+}
+
+/// What the reports say together, each case counted when it is first seen.
+#[derive(Serialize)]
+struct LooksBlock<'t> {
+    method: &'static str,
+    unit: &'static str,
+    n: usize,
+    looks: Vec<LookBlock<'t>>,
+    /// Reports with runs of cases that earlier ones have already.
+    reports_on_same_cases: usize,
+    qualifiers: Vec<QualifierBlock>,
+}
+
+#[derive(Serialize)]
+struct LookBlock<'t> {
+    label: &'t str,
+    new_units: usize,
+    repeated_units: usize,
+    n: usize,
+    ln_e: Option<f64>,
+    e_value: Option<f64>,
+    p_anytime: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct QualifierBlock {
+    code: &'static str,
+    args: serde_json::Value,
 }
 
 /// One report; keys from `verdict` on are ours.
@@ -182,7 +216,36 @@ impl<'t> Document<'t> {
             tool_version: env!("CARGO_PKG_VERSION"),
             alpha: rational::to_f64(trend.thresholds.alpha()),
             min_lift: rational::to_f64(trend.thresholds.min_lift()),
+            repeated_looks: looks(trend),
         }
+    }
+}
+
+fn looks(trend: &Trend) -> LooksBlock<'_> {
+    fn block(look: &Look) -> LookBlock<'_> {
+        let evidence = look.evidence.as_ref().ok();
+        LookBlock {
+            label: &look.label,
+            new_units: look.new_units,
+            repeated_units: look.repeated_units,
+            n: look.units,
+            ln_e: evidence.map(|evidence| evidence.ln_e),
+            // beyond what a double holds the logarithm says it
+            e_value: evidence.map(|evidence| evidence.ln_e.exp()).filter(|e| e.is_finite()),
+            p_anytime: evidence.map(BettingEvidence::p_anytime),
+            reason: look.evidence.as_ref().err().map(|reason| reason.as_str()),
+        }
+    }
+    LooksBlock {
+        method: "betting",
+        unit: trend.looks.unit().word(),
+        n: trend.looks.units(),
+        looks: trend.looks.looks().iter().map(block).collect(),
+        reports_on_same_cases: trend.looks.repeating_reports(),
+        qualifiers: rerun_caveat(trend)
+            .into_iter()
+            .map(|caveat| QualifierBlock { code: caveat.code, args: caveat.args })
+            .collect(),
     }
 }
 

@@ -1,10 +1,13 @@
 //! What people are told of a history, in order, before any output form.
 
+use serde_json::json;
 use skill_lift_stats::rational::{self, Rational};
 use skill_lift_stats::verdict::VerdictCode;
 
 use crate::analyze::diff::Tested;
-use crate::analyze::trend::{Change, Compared, Point, PruneCandidate, RecurringFailure, Step, Trend};
+use crate::analyze::inference::Unit;
+use crate::analyze::trend::{Change, Compared, Looks, Point, PruneCandidate, RecurringFailure, Step, Trend};
+use crate::report::caveats::Caveat;
 use crate::report::diff::words::{mismatch, tested_headline};
 use crate::report::numbers;
 use crate::report::words::{Headline, Tone};
@@ -157,15 +160,51 @@ fn stands_alone(change: &Change, alpha: f64) -> bool {
 }
 
 fn notes(trend: &Trend, alpha: f64) -> Vec<String> {
+    [stands_alone_note(trend, alpha), looks_note(&trend.looks, alpha), rerun_caveat(trend).map(|caveat| caveat.text)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// What is said of reports that run the same cases again.
+pub(super) fn rerun_caveat(trend: &Trend) -> Option<Caveat> {
+    let again = trend.looks.repeating_reports();
+    let reports = trend.points.len();
+    (again > 0).then(|| Caveat {
+        code: "rerun_on_same_cases",
+        args: json!({"reports": again, "of": reports}),
+        text: format!(
+            "{} of {} {} cases that earlier ones have run: no new evidence for the lift, and the best of them flatters it.",
+            numbers::count(again),
+            numbers::counted(reports, "report", "reports"),
+            if again == 1 { "runs" } else { "run" }
+        ),
+    })
+}
+
+/// What several batches of new cases say together, however often somebody looked.
+fn looks_note(looks: &Looks, alpha: f64) -> Option<String> {
+    let batches = looks.looks().iter().filter(|look| look.new_units > 0).count();
+    let evidence = looks.looks().last()?.evidence.as_ref().ok().filter(|_| batches > 1)?;
+    let units = match looks.unit() {
+        Unit::Case => numbers::counted(looks.units(), "case", "cases"),
+        Unit::Family => numbers::counted(looks.units(), "family", "families"),
+    };
+    let p = numbers::p_text(evidence.p_anytime(), alpha).replace(' ', "\u{a0}");
+    Some(format!(
+        "Over all reports, {units} in {batches} batches of new ones: {p}, which holds however often one looks."
+    ))
+}
+
+fn stands_alone_note(trend: &Trend, alpha: f64) -> Option<String> {
     let changes = || trend.steps.iter().filter_map(|step| Some(&step.compared.as_ref().ok()?.with_skill));
     if !changes().any(|change| stands_alone(change, alpha)) {
-        return Vec::new();
+        return None;
     }
     let steps = changes().filter(|change| change.tested.is_ok()).count();
-    let text = format!(
+    Some(format!(
         "On its own: of {steps} steps that are tested, one may look like that by chance (Holm: p above {alpha})."
-    );
-    vec![text]
+    ))
 }
 
 /// A stated rate; whoever states something else than a rate is shown what is stated.

@@ -22,6 +22,7 @@ mod row;
 mod saved;
 mod shape;
 mod stated;
+mod triggers;
 mod verdicts;
 
 pub use checking::{Contradiction, ContradictionCode, Gradings, check};
@@ -38,7 +39,9 @@ pub use model::{
 pub use note::{ClaimNote, NoteCode};
 pub use read::{ReadDesign, ReadOptions, ReadReport, load, read, read_design, read_report, read_report_row};
 pub use saved::{
-    SavedBenchmark, SavedCase, SavedCheck, SavedCounts, SavedJudgement, SavedRow, SavedSpan, StoredVerdicts,
-    read_saved, read_saved_row,
+    RegressionVerdict, SavedAblation, SavedAggregate, SavedBenchmark, SavedCase, SavedCheck, SavedCounts, SavedFailure,
+    SavedIndependence, SavedJudgement, SavedRegression, SavedReport, SavedRow, SavedSpan, StoredVerdicts, read_saved,
+    read_saved_report, read_saved_row,
 };
 pub use stated::{StatedArm, StatedFailure, StatedReport, StatedRow};
+pub use triggers::{SavedTriggers, TriggerRun, read_triggers};

@@ -141,6 +141,8 @@ pub struct ClaimedAssertion {
     pub name: Option<String>,
     /// The verdict; only JSON booleans are verdicts.
     pub passed: Option<bool>,
+    /// Whether it leaves every count because of what another check found.
+    pub is_skipped: bool,
 }
 
 /// Why a measurement of a row is missing.

@@ -62,6 +62,8 @@ pub struct ReadReport {
     pub claims: Claims,
     /// Its figures as they are written, as far as they are there.
     pub stated: StatedReport,
+    /// What it states of its design; nothing of a file that is no report.
+    pub design: StatedDesign,
     /// Why it is no whole report of `benchmark`, if it is none.
     pub problem: Option<ClaimsError>,
 }
@@ -70,7 +72,7 @@ pub struct ReadReport {
 /// figures that stand where those of a report do.
 ///
 /// # Errors
-/// As [`load`], but not for an object that is no report.
+/// As [`load`], but not for an object that is no report; a block of inference that cannot be used.
 pub fn read_report(bytes: &[u8], options: &ReadOptions) -> Result<ReadReport, ClaimsError> {
     with_values(bytes, options, |root, notes| {
         let stated = stated::report(root);
@@ -78,7 +80,7 @@ pub fn read_report(bytes: &[u8], options: &ReadOptions) -> Result<ReadReport, Cl
             Ok(claims) if matches!(claims.form, ClaimForm::OwnReport | ClaimForm::ReferenceReport) => {
                 let missing = stated::missing_blocks(root);
                 let problem = (!missing.is_empty()).then_some(ClaimsError::NotWhole(missing));
-                return Ok(ReadReport { claims, stated, problem });
+                return Ok(ReadReport { claims, stated, design: design::design(root)?, problem });
             }
             Ok(claims) => ClaimsError::NotABenchmarkReport(claims.form),
             Err(error @ ClaimsError::NotResults(_)) => error,
@@ -95,7 +97,7 @@ pub fn read_report(bytes: &[u8], options: &ReadOptions) -> Result<ReadReport, Cl
             blocks: BTreeMap::new(),
             notes: Vec::new(),
         };
-        Ok(ReadReport { claims, stated, problem: Some(problem) })
+        Ok(ReadReport { claims, stated, design: StatedDesign::default(), problem: Some(problem) })
     })
 }
 

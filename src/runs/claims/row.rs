@@ -230,7 +230,8 @@ pub(super) fn report_row(row: Item<'_, '_>, pointer: String, arms: &mut Arms, no
     let configuration = arms.get(&text_of(row, &CONFIGURATIONS).unwrap_or_default());
     let assertions = row.get("assertions").into_iter().flat_map(items).filter_map(|entry| {
         let text = text_of(entry, &["name", "text"])?;
-        Some(ClaimedAssertion { text, name: None, passed: entry.get("passed").and_then(Item::as_bool) })
+        let is = |key: &str| entry.get(key).and_then(Item::as_bool);
+        Some(ClaimedAssertion { text, name: None, passed: is("passed"), is_skipped: is("skipped") == Some(true) })
     });
     ClaimedRun {
         case,

@@ -72,7 +72,7 @@ impl Verdicts {
                 verdicts.vetoed |= !passed && mark.severity == Severity::Critical;
             }
             let name = NAMES.iter().find_map(|key| plain(entry.get(key)?)).filter(|name| *name != text);
-            verdicts.assertions.push(ClaimedAssertion { text, name, passed: verdict });
+            verdicts.assertions.push(ClaimedAssertion { text, name, passed: verdict, is_skipped: false });
         }
         verdicts
     }

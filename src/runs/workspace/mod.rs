@@ -23,6 +23,7 @@ pub(in crate::runs) use layout::run_number;
 pub use layout::{Layout, may_hold_evals};
 pub use metadata::EvalMetadata;
 pub use stored::{GradingFile, StoredRun, TimingFile, UnitReading, read_verdicts};
+pub(in crate::runs) use timing::started_at_ms;
 pub use timing::{Measured, Timing, milliseconds_of_stamp};
 pub use verdicts::{
     EntryMark, GradingDocument, OWN_KEY, Passed, RunMark, StatedCounts, StatedRate, StoredGrading, StoredVerdict,

@@ -31,6 +31,8 @@ pub struct Timing {
     pub total_tokens: Measured,
     /// Wall-clock time in milliseconds.
     pub duration_ms: Measured,
+    /// When the run began, in milliseconds since 1970.
+    pub started_at_ms: Option<i64>,
     /// Whether the run was ended by its time limit.
     pub timed_out: bool,
     /// Whether the numbers are made up.
@@ -63,6 +65,9 @@ const SECONDS: [&str; 6] = [
 /// Pairs of keys of moments as numbers, with the number of milliseconds in their unit.
 const MOMENTS: [(&str, &str, f64); 2] = [("start_ms", "end_ms", 1.0), ("start_ts", "end_ts", 1000.0)];
 
+/// Milliseconds since 1970 from the year 2000 to the year 2200.
+const MOMENTS_THERE_ARE: std::ops::Range<f64> = 946_684_800_000.0..7_258_118_400_000.0;
+
 /// Pairs of keys of moments as ISO 8601 texts.
 const STAMPS: [(&str, &str); 6] = [
     ("started_at", "completed_at"),
@@ -79,6 +84,7 @@ impl Timing {
         Self {
             total_tokens: Measured::Unavailable(MISSING),
             duration_ms: Measured::Unavailable(MISSING),
+            started_at_ms: None,
             timed_out: false,
             simulated: false,
             durations_differ: false,
@@ -105,6 +111,7 @@ impl Timing {
         Self {
             total_tokens: known(positive(root.get("total_tokens"))),
             duration_ms: known(duration_ms),
+            started_at_ms: started_at_ms(root).filter(|_| !simulated),
             timed_out: flag("timed_out"),
             simulated,
             durations_differ,
@@ -121,6 +128,7 @@ impl Timing {
         if missing(&self.duration_ms) {
             self.duration_ms = other.duration_ms.clone();
         }
+        self.started_at_ms = self.started_at_ms.or(other.started_at_ms);
         self
     }
 }
@@ -166,6 +174,16 @@ fn between_moments(root: Item<'_, '_>) -> Option<f64> {
         let moment = |key: &str| root.get(key).and_then(Item::as_str).and_then(|text| milliseconds_of_stamp(&text));
         STAMPS.iter().find_map(|(start, end)| Some(moment(end)? - moment(start)?))
     })
+}
+
+/// When a run began, in milliseconds since 1970, if the object of a file says so. A number that is no moment of this
+/// century, such as one that a stopwatch began at 0, is none.
+pub(in crate::runs) fn started_at_ms(root: Item<'_, '_>) -> Option<i64> {
+    let number = |key: &str| root.get(key).and_then(Item::as_number).map(|number| number.as_f64());
+    let moment = |key: &str| root.get(key).and_then(Item::as_str).and_then(|text| milliseconds_of_stamp(&text));
+    let started = MOMENTS.iter().filter_map(|(start, _, scale)| Some(number(start)? * scale));
+    let mut started = started.chain(STAMPS.iter().filter_map(|(start, _)| moment(start)));
+    started.find(|started| MOMENTS_THERE_ARE.contains(started)).map(|started| started as i64)
 }
 
 /// Milliseconds since 1970 of an ISO 8601 date and time; one without a zone is read as UTC.
@@ -252,6 +270,29 @@ mod tests {
         assert_eq!(duration_ms(stamps), Some(45_000.0));
         assert_eq!(duration_ms(r#"{"phases": {"a": 3}}"#), None);
         assert_eq!(duration_ms(r#"{"start_ms": 5, "end_time": "2026-04-17T18:40:45Z"}"#), None);
+    }
+
+    #[test]
+    fn the_moment_a_run_began_is_read_in_every_spelling() {
+        let started = |text: &str| timing(text).started_at_ms;
+        // date -u -d 2026-04-17T18:40:00Z +%s is 1776451200
+        for text in [
+            r#"{"started_at": "2026-04-17T18:40:00Z"}"#,
+            r#"{"executor_start": "2026-04-17T20:40:00+02:00", "total_tokens": 5}"#,
+            r#"{"start_ts": 1776451200, "end_ts": 1776451245}"#,
+            r#"{"start_ms": 1776451200000}"#,
+        ] {
+            assert_eq!(started(text), Some(1_776_451_200_000), "{text}");
+        }
+        // a stopwatch, a word, a made-up run
+        for text in [
+            r#"{"start_ms": 0, "end_ms": 9}"#,
+            r#"{"started_at": "yesterday"}"#,
+            r#"{"started_at": "2026-04-17T18:40:00Z", "simulated": true}"#,
+            "{}",
+        ] {
+            assert_eq!(started(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -110,15 +110,19 @@ impl<'p, 't> Machine<'p, 't> {
     /// The first place from `start` on where a match can begin, as far as its first character and position tell.
     fn next_candidate(&self, start: usize) -> Option<usize> {
         let Program { first, begins_at, .. } = self.program;
-        let mut start = Some(start);
+        let skip = |place: usize| match first {
+            Some(first) if !self.program.is_anchored() => first.earliest(self.text, place),
+            _ => place,
+        };
+        let mut start = Some(skip(start));
         while let Some(place) = start {
             let character = self.character_at(place);
             let right_character =
-                first.as_ref().is_none_or(|first| character.is_some_and(|character| first.contains(character.into())));
+                first.as_ref().is_none_or(|first| character.is_some_and(|character| first.contains(character)));
             if right_character && begins_at.is_none_or(|wanted| self.is_at(wanted, place)) {
                 break;
             }
-            start = self.following(place);
+            start = self.following(place).map(skip);
         }
         start
     }

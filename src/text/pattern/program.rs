@@ -106,9 +106,43 @@ pub(super) struct Program {
     pub(super) sets: Vec<CodeSet>,
     pub(super) registers: usize,
     /// The characters a match can begin with, when it cannot be empty.
-    pub(super) first: Option<CodeSet>,
+    pub(super) first: Option<First>,
     /// The position at which every match begins, if there is one.
     pub(super) begins_at: Option<Position>,
+}
+
+/// The characters with which matches begin.
+#[derive(Debug)]
+pub(super) struct First {
+    characters: CodeSet,
+    /// Which bytes are the first ones of such a character, as far as a byte tells.
+    bytes: Box<[bool; 256]>,
+}
+
+impl First {
+    fn of(characters: CodeSet) -> Self {
+        let goes_beyond_ascii = characters.ranges().iter().any(|&(_, last)| last > 0x7f);
+        let mut bytes = Box::new([false; 256]);
+        for (byte, begins) in (0_u8..).zip(bytes.iter_mut()) {
+            *begins = match byte {
+                0..=0x7f => characters.contains(byte.into()),
+                // bytes within a character begin none
+                0x80..=0xbf => false,
+                0xc0.. => goes_beyond_ascii,
+            };
+        }
+        Self { characters, bytes }
+    }
+
+    pub(super) fn contains(&self, character: char) -> bool {
+        self.characters.contains(character.into())
+    }
+
+    /// The first place from `start` on where such a character may stand; the end of the text if there is none.
+    pub(super) fn earliest(&self, text: &str, start: usize) -> usize {
+        let rest = text.as_bytes().get(start..).unwrap_or_default();
+        start + rest.iter().position(|byte| self.bytes[usize::from(*byte)]).unwrap_or(rest.len())
+    }
 }
 
 /// Register of the start of a group.
@@ -133,7 +167,7 @@ impl Program {
         compiler.node(node);
         compiler.push(Instruction::Match);
         let Compiler { instructions, sets, registers } = compiler;
-        Self { instructions, sets, registers, first: first_characters(node), begins_at: begins_at(node) }
+        Self { instructions, sets, registers, first: first_characters(node).map(First::of), begins_at: begins_at(node) }
     }
 }
 

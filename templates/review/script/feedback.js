@@ -45,7 +45,7 @@ function loadFeedback() {
   countReviewed();
 }
 
-const atOf = (item) => ({ case_id: item.id, model: index.models[chosenModel(item)] || "", variant: index.arms[forms.arm].variant, run_number: chosenRepetition(item), assertion: forms.about });
+const atOf = (item) => ({ case_id: item.id, model: index.models[chosenModel(item)] || "", variant: (forms.arm === 1 && item.baseline) || index.arms[forms.arm].variant, run_number: chosenRepetition(item), assertion: forms.about });
 
 function changeEntry(item, change) {
   const at = atOf(item), key = keyOf(at), entry = { ...entries.get(key), ...at, ...change, at: Date.now() };

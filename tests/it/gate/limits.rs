@@ -193,3 +193,61 @@ fn the_first_that_applies_decides() {
     // a condition that holds is no help against the cost
     expect(&with_cost(lifts(&[1.0; 6]), dear()), &asked(superior, &[]), 8, "improved", &["cost_above_limit"]);
 }
+
+#[test]
+fn a_report_that_is_not_whole_decides_nothing_where_quality_is_asked() {
+    let measured = |mut report: Value| {
+        for row in report["results"].as_array_mut().unwrap() {
+            row["metadata"] = json!({"total_tokens": 100, "elapsed_ms": 1000});
+            row["assertions"] = json!([{"name": "a", "passed": true}, {"name": "b", "passed": null, "skipped": true}]);
+        }
+        report
+    };
+    let whole = measured(lifts(&[1.0; 6]));
+    expect(&whole, &["--superior", "--quality"], 0, "improved", &[]);
+    assert_eq!(gate_of(&whole, &["--superior", "--quality"]).json()["quality"], json!([]));
+    assert!(gate_of(&whole, &["--superior"]).json().get("quality").is_none());
+
+    // no run says what it used
+    let report = lifts(&[1.0; 6]);
+    expect(&report, &["--superior", "--quality"], 5, "improved", &["quality_unmet"]);
+    let found = gate_of(&report, &["--superior", "--quality"]).json();
+    let finding = |code: &str, count: usize, first: &str| json!({"code": code, "count": count, "first_case": first});
+    assert_eq!(found["quality"], json!([finding("time_missing", 12, "c0"), finding("tokens_missing", 12, "c0")]));
+    assert_eq!(
+        found["text"],
+        "Failed: the report is not whole (12 runs without their time, first c0; 12 runs without their tokens, first c0)."
+    );
+
+    // a case without a baseline, a run without an answer, a check without a verdict
+    let mut report = measured(lifts(&[1.0; 7]));
+    let rows = report["results"].as_array_mut().unwrap();
+    rows.retain(|row| row["case_id"] != "c3" || row["variant"] != "without_skill");
+    let row_of = |rows: &mut Vec<Value>, case: &str| rows.iter().position(|row| row["case_id"] == case).unwrap();
+    let at = row_of(rows, "c5");
+    rows[at]["missing_output"] = json!(true);
+    let at = row_of(rows, "c6");
+    rows[at]["assertions"][0]["passed"] = json!(null);
+    let found = gate_of(&report, &["--superior", "--quality"]).json();
+    assert_eq!(
+        found["quality"],
+        json!([
+            finding("arm_missing", 1, "c3"),
+            finding("run_not_scored", 1, "c5"),
+            finding("check_undecided", 1, "c6")
+        ])
+    );
+}
+
+#[test]
+fn two_rows_for_one_run_are_refused_or_the_last_one_counts() {
+    let mut report = lifts(&[1.0; 6]);
+    let again = report["results"][0].clone();
+    report["results"].as_array_mut().unwrap().push(again);
+    let said = gate_of(&report, &["--superior"]);
+    assert_eq!(said.code, 1);
+    assert!(said.stderr.starts_with("FAIL: benchmark.json: "), "{}", said.stderr);
+    let said = gate_of(&report, &["--superior", "--on-duplicate", "last"]);
+    assert_eq!((said.code, &said.json()["outcome"]), (0, &json!("improved")));
+    assert!(said.stderr.starts_with("WARN duplicates_dropped: benchmark.json"), "{}", said.stderr);
+}

@@ -51,7 +51,8 @@ fn arguments_that_change_nothing_are_refused() {
         &["--max-kib", "x"],
         &["--dialect", "skill-eval"],
         &["--previous", "auto"],
-        &["--fail-on", "incomplete"],
+        &["--fail-on", "regressions"],
+        &["--fail-on", "thresholds,errors"],
         &["--format", "xml"],
         &["iteration-1"],
     ] {
@@ -130,4 +131,39 @@ fn parents_of_the_file_are_made_and_the_same_bytes_come_out_again() {
         assert!(said.stdout.starts_with(&file), "{format}");
         assert_eq!(workspace.run(&words).stdout, said.stdout, "{format}");
     }
+}
+
+#[test]
+fn findings_fail_a_build_only_when_they_are_asked_for() {
+    let said = |report: &serde_json::Value, what: &str| {
+        let said = written(report, "markdown", &["--quiet", "--fail-on", what]);
+        // the report is written all the same
+        assert!(said.stdout.starts_with("# "), "{said:#?}");
+        (said.code, said.stderr)
+    };
+    let fine = report_of(&[row("a", "with_skill", 1, &[true]), row("a", "without_skill", 1, &[false])]);
+    let all = "failures,errors,negative-lift,incomplete";
+    assert_eq!(said(&fine, all), (0, String::new()));
+
+    // a baseline may fail; the skill's arm may not
+    let mut worse = report_of(&[
+        row("a", "with_skill", 1, &[false]),
+        row("a", "without_skill", 1, &[true]),
+        row("b", "with_skill", 1, &[true]),
+        row("b", "without_skill", 1, &[true]),
+    ]);
+    assert_eq!(written(&worse, "markdown", &["--quiet"]).code, 0);
+    let lines = "FAIL: benchmark.json: 1 run fails (--fail-on failures)\n\
+                 FAIL: benchmark.json: the lift is below 0 (--fail-on negative-lift)\n";
+    assert_eq!(said(&worse, all), (1, lines.to_owned()));
+    assert_eq!(said(&worse, "errors"), (0, String::new()));
+
+    worse["results"][0]["missing_output"] = json!(true);
+    let (code, lines) = said(&worse, "failures,errors,incomplete");
+    assert_eq!(code, 1);
+    assert_eq!(
+        lines,
+        "FAIL: benchmark.json: 1 run did not come to a score (--fail-on errors)\n\
+         FAIL: benchmark.json: its evidence is incomplete (--fail-on incomplete)\n"
+    );
 }

@@ -1,6 +1,7 @@
 //! The lift of all cases and of each model on one axis, and the lift of each case.
 
 use serde::Serialize;
+use skill_lift_stats::random_effects::RandomEffects;
 use skill_lift_stats::rational;
 
 use super::axis::{Axis, Tick};
@@ -8,8 +9,9 @@ use super::{case_link, percent_of, verdict};
 use crate::analyze::flags::Flag;
 use crate::analyze::inference::Contrast;
 use crate::report::formats::Again;
+use crate::report::quantities::NOT_MEASURED;
 use crate::report::review::index::{IndexCase, Tone};
-use crate::report::{numbers, words};
+use crate::report::{numbers, view, words};
 
 /// Models that have a row.
 const MODELS_SHOWN: usize = 8;
@@ -45,7 +47,12 @@ pub(super) struct LiftTable {
 #[derive(Debug, Serialize)]
 struct LiftRow {
     name: String,
+    /// Whether the name is a text of the page, not one of a model.
     is_all: bool,
+    /// Where the name leads; empty when nowhere.
+    href: String,
+    /// What is said below the name.
+    note: String,
     lift: String,
     tone: &'static str,
     bar: Bar,
@@ -61,20 +68,17 @@ impl LiftTable {
         let models: Vec<_> =
             if inference.by_model.len() > 1 { inference.by_model.iter().collect() } else { Vec::new() };
         let shown: Vec<_> = models.iter().take(MODELS_SHOWN).collect();
-        let contrasts = || std::iter::once(&inference.overall).chain(shown.iter().map(|model| &model.contrast));
-        let ends = contrasts().flat_map(|contrast| {
-            let estimate = contrast.test.estimate.as_ref().map(rational::to_f64);
-            let limits = contrast.interval.as_ref().ok().map(|interval| [interval.lower, interval.upper]);
-            estimate.into_iter().chain(limits.into_iter().flatten())
-        });
-        let axis = Axis::of_points(ends);
+        let contrasts = std::iter::once(&inference.overall).chain(shown.iter().map(|model| &model.contrast));
+        let axis = Axis::of_points(contrasts.flat_map(ends));
         let row = |title: String, is_all: bool, contrast: &Contrast, p: String| LiftRow {
             name: title,
             is_all,
+            href: String::new(),
+            note: String::new(),
             lift: lift_text(contrast),
             tone: verdict::tone_of(contrast),
             bar: bar(&axis, contrast, &name),
-            interval: interval_text(contrast),
+            interval: view::limits(&contrast.interval),
             p,
         };
         let p = numbers::p_cell(inference.overall.test.p_two_sided, alpha);
@@ -99,15 +103,95 @@ impl LiftTable {
     }
 }
 
-fn lift_text(contrast: &Contrast) -> String {
-    contrast.test.estimate.as_ref().map_or_else(|| "not measured".to_owned(), numbers::points)
+/// What a skill has in the table of several.
+pub(super) struct SkillLift<'a> {
+    pub(super) again: Again<'a>,
+    pub(super) name: String,
+    pub(super) href: String,
+    pub(super) headline: String,
 }
 
-fn interval_text(contrast: &Contrast) -> String {
-    contrast
-        .interval
-        .as_ref()
-        .map_or_else(|_| "no interval".to_owned(), |limits| numbers::interval(limits.lower, limits.upper))
+impl LiftTable {
+    /// One row for each skill below their mean, which the report does not hold perhaps. p of a skill is its own.
+    pub(super) fn of_skills(skills: Vec<SkillLift<'_>>, mean: Option<&RandomEffects>, interval_name: String) -> Self {
+        let of_contrasts = skills.iter().flat_map(|skill| ends(&skill.again.analysis.inference.overall));
+        let of_mean = mean.into_iter().flat_map(|mean| [mean.mean, mean.lower.max(-1.0), mean.upper.min(1.0)]);
+        let axis = Axis::of_points(of_contrasts.chain(of_mean));
+        let shown = mean.and_then(|mean| Some((mean, rational::from_f64(mean.mean)?)));
+        let mean_row = match shown {
+            Some((mean, estimate)) => {
+                let (lower, upper) = (mean.lower.max(-1.0), mean.upper.min(1.0));
+                let (lift, interval) = (numbers::points(&estimate), numbers::interval(lower, upper));
+                LiftRow {
+                    tone: verdict::tone(Some(&estimate)),
+                    bar: Bar {
+                        x: axis.place(mean.mean),
+                        low: axis.place(lower),
+                        high: axis.place(upper),
+                        spoken: format!("Lift {lift}, {interval_name} {interval}"),
+                    },
+                    lift,
+                    interval,
+                    ..LiftRow::unmeasured()
+                }
+            }
+            None => LiftRow::unmeasured(),
+        };
+        let rows = skills.into_iter().map(|skill| {
+            let inference = &skill.again.analysis.inference;
+            let contrast = &inference.overall;
+            let alpha = rational::to_f64(inference.thresholds.alpha());
+            LiftRow {
+                name: skill.name,
+                is_all: false,
+                href: skill.href,
+                note: skill.headline,
+                lift: lift_text(contrast),
+                tone: verdict::tone_of(contrast),
+                bar: bar(&axis, contrast, &words::interval_name(inference)),
+                interval: view::limits(&contrast.interval),
+                p: match contrast.test.estimate {
+                    Some(_) => numbers::p_cell(contrast.test.p_two_sided, alpha),
+                    None => "not tested".to_owned(),
+                },
+            }
+        });
+        Self {
+            rows: std::iter::once(mean_row).chain(rows).collect(),
+            ticks: axis.ticks(),
+            p_title: "For skills: each its own, not adjusted for their number.".to_owned(),
+            interval_name,
+            more: String::new(),
+        }
+    }
+}
+
+impl LiftRow {
+    /// The mean over the skills of a report that has none.
+    fn unmeasured() -> Self {
+        Self {
+            name: "Mean over the skills".to_owned(),
+            is_all: true,
+            href: String::new(),
+            note: String::new(),
+            lift: NOT_MEASURED.to_owned(),
+            tone: "flat",
+            bar: Bar { spoken: "Lift not measured".to_owned(), ..Bar::default() },
+            interval: "no interval".to_owned(),
+            p: "not tested".to_owned(),
+        }
+    }
+}
+
+/// The lift and the limits of a contrast, as far as it has them.
+fn ends(contrast: &Contrast) -> impl Iterator<Item = f64> {
+    let estimate = contrast.test.estimate.as_ref().map(rational::to_f64);
+    let limits = contrast.interval.as_ref().ok().map(|interval| [interval.lower, interval.upper]);
+    estimate.into_iter().chain(limits.into_iter().flatten())
+}
+
+fn lift_text(contrast: &Contrast) -> String {
+    contrast.test.estimate.as_ref().map_or_else(|| NOT_MEASURED.to_owned(), numbers::points)
 }
 
 fn bar(axis: &Axis, contrast: &Contrast, interval_name: &str) -> Bar {
@@ -117,7 +201,7 @@ fn bar(axis: &Axis, contrast: &Contrast, interval_name: &str) -> Bar {
         low: limits.map(|limits| axis.place(limits.lower)).unwrap_or_default(),
         high: limits.map(|limits| axis.place(limits.upper)).unwrap_or_default(),
         spoken: match limits {
-            Some(_) => format!("Lift {}, {interval_name} {}", lift_text(contrast), interval_text(contrast)),
+            Some(_) => format!("Lift {}, {interval_name} {}", lift_text(contrast), view::limits(&contrast.interval)),
             None => format!("Lift {}, no interval", lift_text(contrast)),
         },
     }
@@ -214,7 +298,7 @@ fn summary(again: Again<'_>, order: &[usize]) -> String {
     };
     format!(
         "{} Lift of each case with its {}{over}. Sorted from worst to best.",
-        crate::report::view::counts(inference),
+        view::counts(inference),
         words::interval_name(inference)
     )
 }

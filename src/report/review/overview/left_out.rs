@@ -1,17 +1,14 @@
 //! What was left out, and what else is flagged.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::case_link;
 use crate::analyze::sanity::SanityKind;
-use crate::analyze::table::WITH_SKILL;
 use crate::report::formats::Again;
-use crate::report::review::index::IndexCase;
-use crate::report::review::run::status;
-use crate::report::{SummaryView, numbers, words};
-use crate::runs::claims::SavedRow;
+use crate::report::review::index::{Facts, IndexCase};
+use crate::report::{SummaryView, numbers};
 
 /// Blocked pairs that are listed one by one.
 const PAIRS_LISTED: usize = 20;
@@ -26,13 +23,13 @@ pub(super) struct LeftOut {
     sentence: String,
     /// Reasons with counts, where there are many pairs.
     reasons: Vec<(String, String)>,
-    pairs: Vec<BlockedPair>,
+    pairs: Vec<PairRow>,
     is_folded: bool,
     more: usize,
 }
 
 #[derive(Debug, Serialize)]
-struct BlockedPair {
+struct PairRow {
     case: String,
     href: String,
     model: String,
@@ -41,11 +38,9 @@ struct BlockedPair {
 }
 
 impl LeftOut {
-    pub(super) fn of(again: Again<'_>, view: &SummaryView) -> Self {
-        let analysis = again.analysis;
-        let table = &analysis.table;
-        let pairing = analysis.inference_pairing();
-        let diagnostics = pairing.diagnostics(|_| true);
+    pub(super) fn of(facts: &Facts<'_>, view: &SummaryView) -> Self {
+        let analysis = facts.again.analysis;
+        let diagnostics = analysis.inference_pairing().diagnostics(|_| true);
         let all = diagnostics.eligible + diagnostics.blocked;
         if diagnostics.blocked == 0 {
             let sentence = format!("Nothing: all {} have both arms.", numbers::counted(all, "pair", "pairs"));
@@ -59,60 +54,23 @@ impl LeftOut {
                 numbers::points(&range.worst)
             ));
         }
-        let unscored = Unscored::of(again);
-        let blocked: Vec<_> = pairing.pairs.iter().filter(|pair| pair.values.is_err()).collect();
-        let pairs = blocked.iter().take(PAIRS_FOLDED).filter_map(|pair| {
-            let reason = pair.values.as_ref().err()?;
-            let case = table.case_id(pair.case);
-            Some(BlockedPair {
-                case: case.to_owned(),
-                href: case_link(case, None),
-                model: table.model(pair.model).unwrap_or("no model named").to_owned(),
-                repetition: pair.repetition,
-                reason: (reason.code() == UNSCORABLE)
-                    .then(|| unscored.words(case, table.model(pair.model), pair.repetition))
-                    .flatten()
-                    .unwrap_or_else(|| words::blocked_reason(&reason.code())),
-            })
+        let blocked = facts.blocked;
+        let pairs = blocked.pairs.iter().take(PAIRS_FOLDED).map(|pair| PairRow {
+            case: pair.case.to_owned(),
+            href: case_link(pair.case, None),
+            model: pair.model.unwrap_or("no model named").to_owned(),
+            repetition: pair.repetition,
+            reason: pair.reason.clone(),
         });
-        let is_folded = blocked.len() > PAIRS_LISTED;
-        let mut reasons: Vec<(&String, &usize)> = diagnostics.reasons.iter().filter(|_| is_folded).collect();
-        reasons.sort_by(|(a, x), (b, y)| y.cmp(x).then_with(|| a.cmp(b)));
+        let is_folded = blocked.pairs.len() > PAIRS_LISTED;
+        let reasons = if is_folded { blocked.by_kind() } else { Vec::new() };
         Self {
             sentence,
             pairs: pairs.collect(),
             is_folded,
-            more: blocked.len().saturating_sub(PAIRS_FOLDED),
-            reasons: reasons
-                .into_iter()
-                .map(|(code, count)| (words::blocked_reason(code), numbers::count(*count)))
-                .collect(),
+            more: blocked.pairs.len().saturating_sub(PAIRS_FOLDED),
+            reasons: reasons.into_iter().map(|(kind, count)| (kind.to_owned(), numbers::count(count))).collect(),
         }
-    }
-}
-
-/// Code of a pair of which a run is not scored.
-const UNSCORABLE: &str = "unscorable_arm";
-
-/// The runs that are not scored, by case, model and repetition.
-struct Unscored<'a>(HashMap<(&'a str, Option<&'a str>, u32), Vec<&'a SavedRow>>);
-
-impl<'a> Unscored<'a> {
-    fn of(again: Again<'a>) -> Self {
-        let mut found: HashMap<_, Vec<&SavedRow>> = HashMap::new();
-        for row in again.saved.rows.iter().filter(|row| !row.is_scorable()) {
-            found.entry((row.case.id.as_str(), row.model.as_deref(), row.repetition)).or_default().push(row);
-        }
-        Self(found)
-    }
-
-    /// `with the skill: timed out`, for each run of a pair that is not scored.
-    fn words(&self, case: &str, model: Option<&str>, repetition: u32) -> Option<String> {
-        let said = |row: &&SavedRow| {
-            let arm = if row.variant == WITH_SKILL { "with the skill" } else { "without the skill" };
-            format!("{arm}: {}", status(row))
-        };
-        Some(self.0.get(&(case, model, repetition))?.iter().map(said).collect::<Vec<_>>().join("; "))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The overview of a page: what the template shows, in its order. Every word and every rounded number is made here or in
 //! the modules that the terminal and Markdown use.
 
+mod ablations;
 mod axis;
 mod changes;
 mod cost;
@@ -8,21 +9,28 @@ mod forest;
 mod groups;
 mod left_out;
 mod measured;
+mod skills;
+mod triggers;
 mod verdict;
 
 use serde::Serialize;
 
 use super::index::{Facts, IndexCase};
-use super::link;
-use crate::report::SummaryView;
-
-pub(super) use changes::Changes;
+use super::{ReviewSource, link};
+use crate::report::formats::Again;
+use crate::report::{SummaryView, numbers};
 
 /// What the template of the overview shows.
 #[derive(Debug, Serialize)]
 pub(super) struct Overview {
+    #[serde(skip)]
+    skill: String,
+    #[serde(skip)]
+    title: String,
+    #[serde(skip)]
+    size: String,
     eyebrow: String,
-    pub(super) headline: String,
+    headline: String,
     lead: Vec<Part>,
     note: String,
     banners: Vec<String>,
@@ -35,6 +43,8 @@ pub(super) struct Overview {
     groups: Vec<groups::Group>,
     groups_note: String,
     scatter: cost::Scatter,
+    ablations: Vec<ablations::AblationRows>,
+    triggers: Option<triggers::TriggerTable>,
     left_out: left_out::LeftOut,
     signs: Vec<left_out::Sign>,
     flags: Vec<left_out::FlagRow>,
@@ -67,21 +77,64 @@ struct Fact {
     text: String,
 }
 
-/// What the overview rests on.
-pub(super) struct Sources<'a> {
-    pub(super) facts: &'a Facts<'a>,
-    pub(super) view: &'a SummaryView,
-    pub(super) cases: &'a [IndexCase],
-    pub(super) changes: Option<Changes<'a>>,
-    pub(super) report_sha256: &'a str,
-    pub(super) generated_at: Option<&'a str>,
+/// The overview of a page: that of its skill, or of several.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Front {
+    One(Box<Overview>),
+    Several(Box<skills::Skills>),
+}
+
+impl Front {
+    pub(super) fn of(source: &ReviewSource<'_>, facts: &[Facts<'_>], cases: &[IndexCase]) -> Self {
+        let mut rest = cases;
+        let of_skills = source.skills.iter().zip(facts).map(|(skill, facts)| {
+            let number = rest.iter().take_while(|case| case.skill == facts.skill).count();
+            let (own, others) = rest.split_at(number);
+            rest = others;
+            let view = SummaryView::of_saved(facts.again.saved, facts.again.analysis);
+            skills::SkillOfPage { skill, facts, view, cases: own }
+        });
+        let of_skills: Vec<skills::SkillOfPage<'_>> = of_skills.collect();
+        match (&source.several, of_skills.as_slice()) {
+            (None, [one]) => Self::One(Box::new(Overview::of(one, source))),
+            _ => Self::Several(Box::new(skills::Skills::of(&of_skills, source, cases))),
+        }
+    }
+
+    /// What the page is about.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::One(overview) => &overview.skill,
+            Self::Several(skills) => &skills.name,
+        }
+    }
+
+    /// `The skill helps: +21.5 pp`, for the title of the window.
+    pub(super) fn title(&self) -> &str {
+        match self {
+            Self::One(overview) => &overview.title,
+            Self::Several(skills) => &skills.headline,
+        }
+    }
+
+    /// `24 cases, 2 models, 3 repetitions`.
+    pub(super) fn size(&self) -> &str {
+        match self {
+            Self::One(overview) => &overview.size,
+            Self::Several(skills) => &skills.size,
+        }
+    }
 }
 
 impl Overview {
-    pub(super) fn of(sources: &Sources<'_>) -> Self {
-        let Sources { facts, view, cases, .. } = sources;
+    fn of(one: &skills::SkillOfPage<'_>, source: &ReviewSource<'_>) -> Self {
+        let skills::SkillOfPage { skill, facts, view, cases } = one;
         let again = facts.again;
         Self {
+            skill: view.skill_name.clone(),
+            title: title(view, again),
+            size: view.size.clone(),
             eyebrow: format!("{}, {}", view.skill_name, view.contrast),
             headline: view.headline.text.clone(),
             lead: verdict::lead(again),
@@ -91,18 +144,29 @@ impl Overview {
             sure: verdict::sure(view),
             cost: verdict::cost(again),
             worth: view.paragraphs.iter().find(|(label, _)| *label == "Worth").map(|(_, text)| text.clone()),
-            eyes: verdict::Eyes::of(facts, cases),
+            eyes: verdict::Eyes::of(&[(facts, cases)]),
             forest: forest::Forest::of(again, cases),
             groups: groups::groups(again),
             groups_note: groups::note(again),
             scatter: cost::Scatter::of(again, facts.details),
-            left_out: left_out::LeftOut::of(again, view),
+            ablations: ablations::table(again),
+            triggers: skill.triggers.map(triggers::TriggerTable::of),
+            left_out: left_out::LeftOut::of(facts, view),
             signs: left_out::signs(again),
             flags: left_out::flags(cases),
             notes: view.notes.clone(),
-            changes: sources.changes.as_ref().map(Changes::view),
-            measured: measured::lines(again, view, sources.report_sha256, sources.generated_at),
+            changes: skill.previous.as_ref().map(|previous| changes::ChangesView::of(again, previous)),
+            measured: measured::lines(again, view, source),
         }
+    }
+}
+
+/// `The skill helps: +21.5 pp`.
+fn title(view: &SummaryView, again: Again<'_>) -> String {
+    let text = view.headline.text.trim_end_matches('.');
+    match &again.analysis.inference.overall.test.estimate {
+        Some(estimate) if !again.analysis.is_withheld() => format!("{text}: {}", numbers::points(estimate)),
+        _ => text.to_owned(),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use num_traits::Signed;
 use serde::Serialize;
-use skill_lift_stats::Withheld;
 use skill_lift_stats::rational::{self, Rational};
 
 use super::{Fact, Part, case_link};
@@ -12,7 +11,7 @@ use crate::report::SummaryView;
 use crate::report::cost_line::{CostWords, cost_words};
 use crate::report::formats::Again;
 use crate::report::review::index::{Facts, IndexCase, Tone, by_reason, review_order};
-use crate::report::{numbers, words};
+use crate::report::{numbers, view, words};
 use crate::runs::claims::ClaimForm;
 
 /// The lead: `Pass rate rises from 56% to 78%: a lift of +21.5 pp, 95% interval +12.0 to +30.9 pp, p = 0.0001.`
@@ -45,12 +44,7 @@ pub(super) fn lead(again: Again<'_>) -> Vec<Part> {
         }
     }
     let alpha = rational::to_f64(inference.thresholds.alpha());
-    let name = words::interval_name(inference);
-    let interval = match &contrast.interval {
-        Ok(interval) => format!("{name} {}", numbers::interval(interval.lower, interval.upper)),
-        Err(Withheld::TooFewUnits) => format!("no {name} from a single case"),
-        Err(_) => "no interval".to_owned(),
-    };
+    let interval = view::named_interval(inference);
     let p = numbers::p_text(contrast.test.p_two_sided, alpha);
     parts.extend([
         Part::plain("a lift of "),
@@ -248,12 +242,14 @@ struct EyesRow {
 const NAMED: usize = 3;
 
 impl Eyes {
-    pub(super) fn of(facts: &Facts<'_>, cases: &[IndexCase]) -> Self {
-        let order = review_order(cases);
-        let Some(first) = order.first().map(|at| &cases[*at]) else {
+    /// Of the cases of some skills.
+    pub(super) fn of(skills: &[(&Facts<'_>, &[IndexCase])]) -> Self {
+        let cases: Vec<&IndexCase> = skills.iter().flat_map(|(_, cases)| *cases).collect();
+        let order = review_order(&cases);
+        let Some(first) = order.first().map(|at| cases[*at]) else {
             return Self { count: String::new(), rows: Vec::new(), href: "#cases".to_owned() };
         };
-        let rows = by_reason(facts, cases).into_iter().map(|(rank, found)| {
+        let rows = by_reason(skills).into_iter().map(|(rank, found)| {
             let number = numbers::count(found.len());
             let (glyph, tone, said, filter) = match rank {
                 1 => (

@@ -3,8 +3,11 @@
 //!
 //! A row that contradicts itself is refused with its place: no count is guessed.
 
+mod ablation;
 mod fields;
+mod independence;
 mod row;
+mod several;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,13 +19,16 @@ use super::error::ClaimsError;
 use super::form::ClaimForm;
 use super::model::ClaimedFlag;
 use super::note::{ClaimNote, NoteCode, Notes};
-use super::places::{index, items, members, text_of};
+use super::places::{index, items, member, members, text_of};
 use super::read::{ReadOptions, with_values};
 use super::{figures, published, shape, stated};
 use crate::json::Item;
 use crate::runs::OnDuplicate;
 
-pub use row::{SavedCase, SavedCheck, SavedCounts, SavedJudgement, SavedRow, SavedSpan};
+pub use ablation::{RegressionVerdict, SavedAblation, SavedRegression};
+pub use independence::SavedIndependence;
+pub use row::{SavedCase, SavedCheck, SavedCounts, SavedFailure, SavedJudgement, SavedRow, SavedSpan};
+pub use several::{SavedAggregate, SavedReport, read_saved_report};
 
 /// The most that one more passed run can be worth, as on the command line.
 const MOST_PER_LIFT: u64 = 1_000_000_000;
@@ -42,6 +48,8 @@ pub struct SavedBenchmark {
     pub rows: Vec<SavedRow>,
     /// The flags that it puts on cases, as it states them.
     pub flags: Vec<ClaimedFlag>,
+    /// What it says of versions of the skill that lack a part.
+    pub ablations: Vec<SavedAblation>,
     /// Whether the skill was compared with an earlier version of it.
     pub against_old_skill: bool,
     /// Error rate and smallest lift that matters, as the report was made with them.
@@ -52,6 +60,8 @@ pub struct SavedBenchmark {
     pub value_per_lift: Option<Rational>,
     /// How large a difference was said to be none.
     pub equivalence_margin: Option<Rational>,
+    /// What it states of its runs beside their rows.
+    pub independence: SavedIndependence,
     /// What the report says that it lacks; codes.
     pub incomplete_reasons: Vec<String>,
     /// What its verdicts add up to, if others gave them.
@@ -88,7 +98,7 @@ pub struct StoredVerdicts {
 /// # Errors
 /// As [`super::load`]; also a file that is no whole report of `benchmark`, and a row that cannot be counted.
 pub fn read_saved(bytes: &[u8], options: &ReadOptions) -> Result<SavedBenchmark, ClaimsError> {
-    with_values(bytes, options, |root, notes| saved(root, options, notes))
+    with_values(bytes, options, |root, notes| saved(root, "", options, notes))
 }
 
 /// Reads one row of a report of this program as it is made. `position` is its place among the rows.
@@ -100,7 +110,13 @@ pub fn read_saved_row(bytes: &[u8], position: usize) -> Result<SavedRow, ClaimsE
     with_values(bytes, &options, |root, mut notes| row::read(root, index("/results", position), &mut notes))
 }
 
-fn saved(root: Item<'_, '_>, options: &ReadOptions, mut notes: Notes) -> Result<SavedBenchmark, ClaimsError> {
+/// The report at a place of a file.
+fn saved(
+    root: Item<'_, '_>,
+    place: &str,
+    options: &ReadOptions,
+    mut notes: Notes,
+) -> Result<SavedBenchmark, ClaimsError> {
     if !root.is_object() {
         return Err(ClaimsError::NotAnObject(root.to_node().type_name()));
     }
@@ -112,14 +128,15 @@ fn saved(root: Item<'_, '_>, options: &ReadOptions, mut notes: Notes) -> Result<
     if !missing.is_empty() {
         return Err(ClaimsError::NotWhole(missing));
     }
+    let list = member(place, "results");
     let mut rows = Vec::new();
     for (at, item) in root.get("results").into_iter().flat_map(items).enumerate() {
         if at >= options.rows {
-            return Err(ClaimsError::TooManyRows { pointer: "/results".to_owned(), limit: options.rows });
+            return Err(ClaimsError::TooManyRows { pointer: list, limit: options.rows });
         }
-        rows.push(row::read(item, index("/results", at), &mut notes)?);
+        rows.push(row::read(item, index(&list, at), &mut notes)?);
     }
-    let rows = without_duplicates(rows, options.on_duplicate, &mut notes)?;
+    let rows = without_duplicates(rows, &list, options.on_duplicate, &mut notes)?;
     if rows.is_empty() {
         notes.add(NoteCode::BenchmarkEmpty, "", String::new);
     }
@@ -134,11 +151,13 @@ fn saved(root: Item<'_, '_>, options: &ReadOptions, mut notes: Notes) -> Result<
         generated_at: root.get("generated_at").and_then(Item::as_number).and_then(|number| number.as_i64()),
         variants: variants(root, &rows),
         flags: published::flags(root),
+        ablations: ablation::read(root),
         against_old_skill: paired.is_some_and(|paired| paired.get("old_skill_objective_pass_rate").is_some()),
         thresholds: thresholds(option("alpha"), option("min-lift"))?,
         strict_evidence: option("evidence").and_then(Item::as_str).as_deref() == Some("strict"),
         value_per_lift: option("value-per-lift").map(value_per_lift).transpose()?,
         equivalence_margin: option("equivalence-margin").map(equivalence_margin).transpose()?,
+        independence: independence::read(root, form),
         incomplete_reasons: texts(root.get("incomplete_reasons")),
         stored: root.get("stored_verdicts").map(stored),
         digests: [digest("suite_sha256"), digest("runs_sha256")],
@@ -230,6 +249,7 @@ fn variants(root: Item<'_, '_>, rows: &[SavedRow]) -> Vec<String> {
 /// Refuses two rows for one run, or keeps the last one.
 fn without_duplicates(
     rows: Vec<SavedRow>,
+    list: &str,
     on_duplicate: OnDuplicate,
     notes: &mut Notes,
 ) -> Result<Vec<SavedRow>, ClaimsError> {
@@ -244,11 +264,11 @@ fn without_duplicates(
                 case: row.case.id.clone(),
                 configuration: row.variant.clone(),
                 repetition: row.repetition,
-                first: index("/results", earlier),
-                second: index("/results", at),
+                first: index(list, earlier),
+                second: index(list, at),
             });
         }
-        notes.add(NoteCode::DuplicatesDropped, &index("/results", earlier), || row.case.id.clone());
+        notes.add(NoteCode::DuplicatesDropped, &index(list, earlier), || row.case.id.clone());
         dropped.insert(earlier);
     }
     drop(seen);

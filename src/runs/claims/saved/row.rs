@@ -38,6 +38,8 @@ pub struct SavedCase {
     pub name: Option<String>,
     /// Its family.
     pub family: Option<String>,
+    /// The dataset of which it is a row, if it is one.
+    pub dataset: Option<String>,
     /// Which part of the suite it belongs to.
     pub split: Option<Split>,
     /// What kind of case it is.
@@ -124,6 +126,15 @@ pub struct SavedSpan {
     pub to: u32,
 }
 
+/// How a run that is not scored failed, as far as its runner recorded it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SavedFailure {
+    /// The code that the agent ended with, if it is not 0.
+    pub exit_code: Option<i64>,
+    /// Seconds that it was given.
+    pub time_limit: Option<f64>,
+}
+
 /// A row: one run.
 #[derive(Debug, Clone)]
 pub struct SavedRow {
@@ -183,6 +194,8 @@ pub struct SavedRow {
     pub checks: Vec<SavedCheck>,
     /// How the model came to its end.
     pub ending: Ending,
+    /// How it failed, if it did.
+    pub failure: SavedFailure,
     /// What it used.
     pub telemetry: RunTelemetry,
     /// Calls of tools, if they were counted.
@@ -269,6 +282,7 @@ pub(super) fn read(item: Item<'_, '_>, pointer: String, notes: &mut Notes) -> Re
             (None, None) => RunTelemetry::unread(),
         },
         tool_calls: metadata.and_then(tool_calls),
+        failure: metadata.filter(|_| !unscored_reasons.is_empty()).map(failure).unwrap_or_default(),
         case,
         variant,
         model,
@@ -286,6 +300,19 @@ pub(super) fn read(item: Item<'_, '_>, pointer: String, notes: &mut Notes) -> Re
         notes.add(NoteCode::RateContradictsCounts, &member(&pointer, "objective_pass_rate"), stated);
     }
     Ok(saved)
+}
+
+/// Keys under which runners record the seconds that a run is given.
+const TIME_LIMITS: [&str; 3] = ["timeout_s", "timeout_seconds", "timeout"];
+
+/// How a run failed; what is no such number is passed over, since nothing is counted by it.
+fn failure(metadata: Item<'_, '_>) -> SavedFailure {
+    let number = |key: &str| metadata.get(key).and_then(Item::as_number);
+    let limit = |key: &&str| number(key).map(|seconds| seconds.as_f64()).filter(|seconds| (0.0..1e9).contains(seconds));
+    SavedFailure {
+        exit_code: number("returncode").and_then(|code| code.as_i64()).filter(|code| *code != 0),
+        time_limit: TIME_LIMITS.iter().find_map(limit).filter(|seconds| *seconds > 0.0),
+    }
 }
 
 /// The number of calls of tools that the metadata of a run state: of the envelope, else of a plain field.
@@ -320,6 +347,7 @@ fn case(row: Fields<'_, '_, '_>) -> Result<SavedCase, ClaimsError> {
         id: row.get("case_id").and_then(plain).ok_or_else(refuse)?,
         name: row.text("case_label")?,
         family: row.text("family")?,
+        dataset: row.text("dataset")?,
         split: row.text("split")?.as_deref().and_then(Split::from_word),
         kind: row.text("kind")?.unwrap_or_default(),
         domain: row.text("domain")?,
