@@ -57,9 +57,9 @@ function sgrAfter(before, parameters) {
     else if ([1, 2, 3, 4, 7, 9].includes(code)) classes["s" + code] = "s" + code;
     else if (tens === 2) for (const off of code === 22 ? [1, 2] : [code - 20]) delete classes["s" + off];
     else if (code === 38 || code === 48) {
-      if (codes[i + 1] === 5) classes[what] = what + nearest(codes[i + 2]);
-      else if (codes[i + 1] === 2) classes[what] = what + bits(codes.slice(i + 2, i + 5).map((value) => value > 127));
-      i += codes[i + 1] === 5 ? 2 : 4;
+      const [mode, ...values] = codes.slice(i + 1);
+      classes[what] = what + (mode === 5 ? nearest(values[0]) : bits(values.slice(0, 3).map((value) => value > 127)));
+      i += mode === 5 ? 2 : 4;
     } else if (code === 39 || code === 49) delete classes[what];
     else if ([3, 4, 9, 10].includes(tens) && code % 10 < 8) classes[what] = what + code % 10;
   }
