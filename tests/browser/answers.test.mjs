@@ -189,6 +189,18 @@ test("answers: rules, quotes, emphasis, struck text and escaped signs", async ()
     "<p><em>em</> <i>i</> <del>gone</> <b>b <em>c</> d</> *no*\n2*3*4, a * b * c, snake_case_name, __init__, *.md and *.txt</>"]);
 });
 
+test("25 lists and quotes start where their first letter does", async () => {
+  const source = "1. \u05d0\u05d7\u05ea\n2. two\n\n> \u05e6\u05d9\u05d8\u05d5\u05d8\n\n> quote\n";
+  const path = variantPath("rtl-cjk", ({ chunks: [chunk] }) => {
+    const [run] = chunk.cases["hebrew-headers"].runs;
+    chunk.texts[run.answer[0].text] = { bytes: source.length, text: source, cuts: [] };
+    run.checks[0].spans = [];
+  });
+  const { page } = await open(browser, path, { hash: "#case=hebrew-headers", width: 420 });
+  assert.deepEqual(await page.locator("#case .out").first().locator("li, blockquote").evaluateAll((all) => all.map((element) => getComputedStyle(element).direction)), ["rtl", "ltr", "rtl", "ltr"]);
+  await page.context().close();
+});
+
 test("answers: lists inside lists, with what belongs to an item, and the numbers they start with", async () => {
   assert.deepEqual(await rendered("3. three\n4. four\n   - inner\n     goes on\n     - deeper\n\n     second paragraph\n\n     ```sh\n     echo  x\n     ```\n\n5. five\n- other\n\n1. two blanks\n  - child\n    - its child\n2. tabs\n\t- child\n\t\t- its child\n\nafter\n"), [
     "<ol 3><li>three</><li>four<ul><li>inner\ngoes on<ul><li>deeper</></><p>second paragraph</><pre>echo  x\n</></></></><li>five</></>",

@@ -57,9 +57,9 @@ function sgrAfter(before, parameters) {
     else if ([1, 2, 3, 4, 7, 9].includes(code)) classes["s" + code] = "s" + code;
     else if (tens === 2) for (const off of code === 22 ? [1, 2] : [code - 20]) delete classes["s" + off];
     else if (code === 38 || code === 48) {
-      if (codes[i + 1] === 5) classes[what] = what + nearest(codes[i + 2]);
-      else if (codes[i + 1] === 2) classes[what] = what + bits(codes.slice(i + 2, i + 5).map((value) => value > 127));
-      i += codes[i + 1] === 5 ? 2 : 4;
+      const [mode, ...values] = codes.slice(i + 1);
+      classes[what] = what + (mode === 5 ? nearest(values[0]) : bits(values.slice(0, 3).map((value) => value > 127)));
+      i += mode === 5 ? 2 : 4;
     } else if (code === 39 || code === 49) delete classes[what];
     else if ([3, 4, 9, 10].includes(tens) && code % 10 < 8) classes[what] = what + code % 10;
   }
@@ -321,7 +321,10 @@ function markdownView(view, all, level, fence) {
         const held = [];
         for (; holds(QUOTE, i) || (held.length && isText(i)); i++) held.push({ from: lines[i].from + (QUOTE.exec(at(i))?.[0].length || 0), to: lines[i].to });
         i--;
-        blocks.push(h("blockquote", blocksOf(held, depth + 1)));
+        const quote = h("blockquote", blocksOf(held, depth + 1));
+        // its bar stands where its first letter does
+        if (/^\P{L}*[\p{Script=Hebrew}\p{Script=Arabic}]/u.test(quote.textContent)) quote.dir = "rtl";
+        blocks.push(quote);
       } else if (isItem(i)) {
         const sign = LIST_ITEM.exec(text)[2], ordered = /\d/.test(sign), list = h(ordered ? "ol" : "ul", { start: ordered && sign.slice(0, -1) !== "1" ? parseInt(sign, 10) : null });
         for (let next = i; next < lines.length && isItem(next) && /\d/.test(LIST_ITEM.exec(at(next))[2]) === ordered;) {
