@@ -153,7 +153,8 @@ pub fn money_sum(buckets: &Buckets) -> String {
 /// Why a sum is not whole, for what is shown beside it: `missing cost usd (6 runs)`; empty when it is.
 pub fn missing_of_sum<T>(aggregate: &Aggregate<T>) -> String {
     let reason = |(code, runs): &(String, usize)| {
-        let code = code.strip_prefix("not_applicable:").map_or(code.clone(), |rest| format!("{DOES_NOT_APPLY}: {rest}"));
+        let code =
+            code.strip_prefix("not_applicable:").map_or(code.clone(), |rest| format!("{DOES_NOT_APPLY}: {rest}"));
         format!("{} ({})", code.replace('_', " "), counted(*runs, "run", "runs"))
     };
     aggregate.reasons.iter().map(reason).collect::<Vec<_>>().join(", ")
@@ -225,10 +226,14 @@ mod tests {
 
     #[test]
     fn a_sum_that_is_not_whole_says_what_is_missing() {
-        let mut aggregate =
-            Aggregate { state: AggregateState::Partial(420), observed: 12, unavailable: 5, not_applicable: 1, reasons: Vec::new() };
-        aggregate.reasons =
-            vec![("missing_cost_usd".to_owned(), 5), ("not_applicable:offline_runner".to_owned(), 1)];
+        let mut aggregate = Aggregate {
+            state: AggregateState::Partial(420),
+            observed: 12,
+            unavailable: 5,
+            not_applicable: 1,
+            reasons: Vec::new(),
+        };
+        aggregate.reasons = vec![("missing_cost_usd".to_owned(), 5), ("not_applicable:offline_runner".to_owned(), 1)];
         assert_eq!(sum(&aggregate, |amount: i64| format!("${amount}")), "at least $420 (12 of 18 runs measured)");
         assert_eq!(missing_of_sum(&aggregate), "missing cost usd (5 runs), does not apply: offline runner (1 run)");
     }

@@ -107,7 +107,7 @@ fn loading_is_told_apart_by_model_and_by_whether_it_should() {
     assert_eq!(said, "");
     let from = page.find("Does it load by itself?").unwrap();
     let section = &page[from..from + page[from..].find("</section>").unwrap()];
-    assert!(section.contains("on 1 queries") || section.contains("on 1 query"), "{section}");
+    assert!(section.contains("on 1 query that should load it, and on 1 that should not."), "{section}");
     let small = &section[section.find("claude, small").unwrap()..section.find("claude, usual model").unwrap()];
     assert!(small.contains("<b>50%</b>") && small.contains("1 of 2 runs, 1 not finished"), "{small}");
     assert!(small.contains("<b>100%</b>") && small.contains("1 of 1 run<"), "{small}");
@@ -125,7 +125,13 @@ fn trigger_runs_that_are_none_are_refused() {
     let workspace = Workspace::new();
     workspace.write("benchmark.json", with_ablations(&json!([])).to_string());
     let said = workspace.run(&[
-        "render-viewer", "--benchmark", "benchmark.json", "--triggers", "benchmark.json", "--out", "review.html",
+        "render-viewer",
+        "--benchmark",
+        "benchmark.json",
+        "--triggers",
+        "benchmark.json",
+        "--out",
+        "review.html",
     ]);
     let expected = "FAIL: benchmark.json: /results: the rows of a trigger report are expected: `query`, `should_trigger`, \
                     `triggered`\n";
@@ -156,7 +162,7 @@ fn a_run_that_failed_says_how() {
     assert_eq!(reasons(2), "1 of 1 pair is blocked: with the skill: timed out after 2 min 49 s.");
     assert_eq!(reasons(3), "1 of 1 pair is blocked: without the skill: produced no output.");
     let html = page.0.replace('\u{a0}', " ");
-    assert!(html.contains("<td>with the skill: ended with exit code 2</td>"));
+    assert!(html.contains("<td>With the skill: ended with exit code 2</td>"));
     assert_eq!(index["cases"][1]["runs"][0][3], "ended with exit code 2");
 }
 
@@ -174,7 +180,13 @@ fn an_iteration_without_runs_or_a_common_case_says_so() {
     }
     workspace.write("iteration-1/benchmark.json", before.to_string());
     let said = workspace.run(&[
-        "render-viewer", "--benchmark", "benchmark.json", "--previous-workspace", "iteration-1", "--out", "review.html",
+        "render-viewer",
+        "--benchmark",
+        "benchmark.json",
+        "--previous-workspace",
+        "iteration-1",
+        "--out",
+        "review.html",
     ]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     let warning = "WARN previous_without_common_case: no case with its arm is in iteration-1 as well: the page compares \

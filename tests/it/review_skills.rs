@@ -38,7 +38,7 @@ fn each_skill_has_a_section_and_its_cases_begin_with_its_name() {
         assert!(html.contains(figure), "{figure}");
     }
     // half of the 24 runs say what they cost
-    assert!(html.contains("at least $6.00 (12 of 24 runs measured)"));
+    assert!(html.contains("At least $6.00 (12 of 24 runs measured)"));
     assert_eq!(html.matches("Which cases move?").count(), 2);
     let (case, _) = page.case("a/c0");
     assert_eq!(case["runs"][0]["answer_reason"], "Answers are not in this page. Render it again with --runs.");
@@ -73,14 +73,19 @@ fn what_fits_no_skill_is_refused() {
     let folder = "a/eval-runs/latest";
     let (code, text) = said(&["--runs", folder, "--runs", folder, "--runs", folder]);
     assert_eq!(code, 1);
-    assert!(text.starts_with("FAIL: --runs is given 3 times: give it once, or once for each of the 2 skills"), "{text}");
+    assert!(
+        text.starts_with("FAIL: --runs is given 3 times: give it once, or once for each of the 2 skills"),
+        "{text}"
+    );
     let (code, text) = said(&["--previous-workspace", "one"]);
     assert_eq!((code, text.contains("--previous-workspace needs the report of one skill")), (1, true), "{text}");
     let (code, text) = said(&["--feedback-format", "skill-creator"]);
     assert_eq!((code, text.contains("needs the report of one skill")), (1, true), "{text}");
-    workspace.write("other.json", json!({"version": 2, "skill_name": "other", "cases": [
-        {"id": "c", "split": "tune", "prompt": "p", "assertions": [{"name": "n", "type": "contains", "value": "v"}]}]}).to_string());
-    let (code, text) = said(&["--suite", "other.json"]);
+    let assertion = json!({"name": "n", "type": "contains", "value": "v"});
+    let case = json!({"id": "c", "split": "tune", "prompt": "p", "assertions": [assertion]});
+    let other = json!({"version": 2, "skill_name": "other", "skill_paths": ["a/skills/s/SKILL.md"], "cases": [case]});
+    workspace.write("evals/other.json", other.to_string());
+    let (code, text) = said(&["--suite", "evals/other.json"]);
     assert!(code == 1 && text.contains("--suite is about the skill other, which is not in the report"), "{text}");
     assert!(!workspace.path().join("review.html").exists());
 }
@@ -137,7 +142,8 @@ fn what_is_wrong_in_the_report_of_a_skill_is_named_with_its_place() {
     };
     let mut report = reference_aggregate(&["x", "y"]);
     report["reports"][1]["results"][3]["objective_passed"] = json!(9);
-    let expected = "FAIL: skills.json: /reports/1/results/3/objective_passed: at most the total of 1 is expected, not 9\n";
+    let expected =
+        "FAIL: skills.json: /reports/1/results/3/objective_passed: at most the total of 1 is expected, not 9\n";
     assert_eq!(fail(&report), expected);
     report["reports"][1] = json!({"skill_name": "z"});
     assert!(fail(&report).starts_with("FAIL: skills.json: /reports/1: is no result list"), "{}", fail(&report));
