@@ -107,7 +107,7 @@ fn loading_is_told_apart_by_model_and_by_whether_it_should() {
     assert_eq!(said, "");
     let from = page.find("Does it load by itself?").unwrap();
     let section = &page[from..from + page[from..].find("</section>").unwrap()];
-    assert!(section.contains("on 1 queries") || section.contains("on 1 query"), "{section}");
+    assert!(section.contains("on 1 query that should load it, and on 1 that should not."), "{section}");
     let small = &section[section.find("claude, small").unwrap()..section.find("claude, usual model").unwrap()];
     assert!(small.contains("<b>50%</b>") && small.contains("1 of 2 runs, 1 not finished"), "{small}");
     assert!(small.contains("<b>100%</b>") && small.contains("1 of 1 run<"), "{small}");
@@ -162,7 +162,7 @@ fn a_run_that_failed_says_how() {
     assert_eq!(reasons(2), "1 of 1 pair is blocked: with the skill: timed out after 2 min 49 s.");
     assert_eq!(reasons(3), "1 of 1 pair is blocked: without the skill: produced no output.");
     let html = page.0.replace('\u{a0}', " ");
-    assert!(html.contains("<td>with the skill: ended with exit code 2</td>"));
+    assert!(html.contains("<td>With the skill: ended with exit code 2</td>"));
     assert_eq!(index["cases"][1]["runs"][0][3], "ended with exit code 2");
 }
 

@@ -38,7 +38,7 @@ fn each_skill_has_a_section_and_its_cases_begin_with_its_name() {
         assert!(html.contains(figure), "{figure}");
     }
     // half of the 24 runs say what they cost
-    assert!(html.contains("at least $6.00 (12 of 24 runs measured)"));
+    assert!(html.contains("At least $6.00 (12 of 24 runs measured)"));
     assert_eq!(html.matches("Which cases move?").count(), 2);
     let (case, _) = page.case("a/c0");
     assert_eq!(case["runs"][0]["answer_reason"], "Answers are not in this page. Render it again with --runs.");
@@ -81,13 +81,11 @@ fn what_fits_no_skill_is_refused() {
     assert_eq!((code, text.contains("--previous-workspace needs the report of one skill")), (1, true), "{text}");
     let (code, text) = said(&["--feedback-format", "skill-creator"]);
     assert_eq!((code, text.contains("needs the report of one skill")), (1, true), "{text}");
-    workspace.write(
-        "other.json",
-        json!({"version": 2, "skill_name": "other", "cases": [
-        {"id": "c", "split": "tune", "prompt": "p", "assertions": [{"name": "n", "type": "contains", "value": "v"}]}]})
-        .to_string(),
-    );
-    let (code, text) = said(&["--suite", "other.json"]);
+    let assertion = json!({"name": "n", "type": "contains", "value": "v"});
+    let case = json!({"id": "c", "split": "tune", "prompt": "p", "assertions": [assertion]});
+    let other = json!({"version": 2, "skill_name": "other", "skill_paths": ["a/skills/s/SKILL.md"], "cases": [case]});
+    workspace.write("evals/other.json", other.to_string());
+    let (code, text) = said(&["--suite", "evals/other.json"]);
     assert!(code == 1 && text.contains("--suite is about the skill other, which is not in the report"), "{text}");
     assert!(!workspace.path().join("review.html").exists());
 }

@@ -313,3 +313,9 @@ fn new_failures(skill: &SkillSource<'_>) -> HashSet<String> {
         .map(|(case, _)| case)
         .collect()
 }
+
+/// A text as the beginning of a sentence.
+fn capitalized(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map(|first| format!("{}{}", first.to_uppercase(), characters.as_str())).unwrap_or_default()
+}

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::island::is_steering;
 use super::overview::Front;
-use super::{PageError, ReviewSource};
+use super::{PageError, ReviewSource, capitalized};
 use crate::report::numbers;
 
 const SHELL: &str = include_str!("../../../templates/review/shell.html");
@@ -113,7 +113,7 @@ impl Shell {
         let names = (0..parts.len()).map(|number| format!("sl-c{number}"));
         let islands: Vec<Island> =
             std::iter::once("sl-index".to_owned()).chain(names).map(|id| Island { id, json: HOLE }).collect();
-        let notes: Vec<String> = cuts.iter().map(|cut| sentence(cut)).collect();
+        let notes: Vec<String> = cuts.iter().map(|cut| format!("{}.", capitalized(cut))).collect();
         let page = self.environment.get_template("review/shell.html")?.render(context! {
             title => self.title.as_str(),
             skill => self.skill.as_str(),
@@ -138,12 +138,6 @@ impl Shell {
         }
         Ok(bytes)
     }
-}
-
-/// A note of the program as a sentence.
-fn sentence(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map(|first| format!("{}{}.", first.to_uppercase(), characters.as_str())).unwrap_or_default()
 }
 
 /// `iteration-4 · 24 cases · 2 models · 3 repetitions`.

@@ -1,11 +1,14 @@
 //! Which parts of the skill matter: what got worse without one of them, as the report states it.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 use skill_lift_stats::rational;
 
 use super::case_link;
 use crate::report::formats::Again;
 use crate::report::numbers;
+use crate::report::review::capitalized;
 use crate::report::review::index::Tone;
 use crate::runs::claims::{RegressionVerdict, SavedAblation, SavedRegression};
 
@@ -26,9 +29,9 @@ struct RegressionRow {
     expected: String,
     verdict: &'static str,
     tone: Tone,
-    /// Whether the word says that something was shown.
-    is_shown: bool,
     p: String,
+    /// Whether there is a p.
+    is_tested: bool,
     note: String,
     cases: Vec<CaseName>,
     more: usize,
@@ -42,11 +45,13 @@ struct CaseName {
 }
 
 pub(super) fn table(again: Again<'_>) -> Vec<AblationRows> {
-    again.saved.ablations.iter().map(|ablation| AblationRows::of(ablation, again)).collect()
+    let alpha = rational::to_f64(again.analysis.inference.thresholds.alpha());
+    let cases: HashSet<&str> = again.analysis.table.cases.iter().map(|case| case.id.as_str()).collect();
+    again.saved.ablations.iter().map(|ablation| AblationRows::of(ablation, &cases, alpha)).collect()
 }
 
 impl AblationRows {
-    fn of(ablation: &SavedAblation, again: Again<'_>) -> Self {
+    fn of(ablation: &SavedAblation, known: &HashSet<&str>, alpha: f64) -> Self {
         let removed = ablation.removed.iter().map(|(how, name)| {
             let how = how.replace('_', " ");
             if name.is_empty() { format!("a {how}") } else { format!("the {how} “{name}”") }
@@ -68,7 +73,7 @@ impl AblationRows {
             id: ablation.id.clone(),
             removed: if removed.is_empty() { NOT_STATED.to_owned() } else { removed.join("; ") },
             note,
-            rows: ablation.regressions.iter().map(|regression| RegressionRow::of(regression, again)).collect(),
+            rows: ablation.regressions.iter().map(|regression| RegressionRow::of(regression, known, alpha)).collect(),
         }
     }
 }
@@ -77,17 +82,15 @@ impl AblationRows {
 const NOT_STATED: &str = "a part that the report does not name";
 
 impl RegressionRow {
-    fn of(regression: &SavedRegression, again: Again<'_>) -> Self {
-        let alpha = rational::to_f64(again.analysis.inference.thresholds.alpha());
-        let (verdict, tone, is_shown) = match regression.verdict {
-            RegressionVerdict::Confirmed => ("confirmed", Tone::Plain, true),
-            RegressionVerdict::NotConfirmed => ("not confirmed", Tone::Warn, true),
-            RegressionVerdict::NoEvidence => ("no evidence either way", Tone::Plain, false),
+    fn of(regression: &SavedRegression, known: &HashSet<&str>, alpha: f64) -> Self {
+        let (verdict, tone) = match regression.verdict {
+            RegressionVerdict::Confirmed => ("confirmed", Tone::Plain),
+            RegressionVerdict::NotConfirmed => ("not confirmed", Tone::Warn),
+            RegressionVerdict::NoEvidence => ("no evidence either way", Tone::Plain),
         };
-        let cases = &again.analysis.table.cases;
         let named = regression.cases.iter().take(NAMED).map(|id| CaseName {
             id: id.clone(),
-            href: if cases.iter().any(|case| case.id == *id) { case_link(id, None) } else { String::new() },
+            href: if known.contains(id.as_str()) { case_link(id, None) } else { String::new() },
         });
         Self {
             expected: match regression.summary.is_empty() {
@@ -96,8 +99,8 @@ impl RegressionRow {
             },
             verdict,
             tone,
-            is_shown,
             p: regression.p.map_or_else(|| "not tested".to_owned(), |p| numbers::p_cell(p, alpha)),
+            is_tested: regression.p.is_some(),
             note: regression.note.as_deref().map(sentence).unwrap_or_default(),
             cases: named.collect(),
             more: regression.cases.len().saturating_sub(NAMED),
@@ -107,8 +110,6 @@ impl RegressionRow {
 
 /// A note of a report as a sentence.
 fn sentence(note: &str) -> String {
-    let mut characters = note.chars();
-    let first = characters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     let end = if note.ends_with(['.', '!', '?', '…']) { "" } else { "." };
-    format!("{first}{}{end}", characters.as_str())
+    format!("{}{end}", capitalized(note))
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::case_link;
 use crate::analyze::sanity::SanityKind;
 use crate::report::formats::Again;
+use crate::report::review::capitalized;
 use crate::report::review::index::{Facts, IndexCase};
 use crate::report::{SummaryView, numbers};
 
@@ -60,7 +61,7 @@ impl LeftOut {
             href: case_link(pair.case, None),
             model: pair.model.unwrap_or("no model named").to_owned(),
             repetition: pair.repetition,
-            reason: pair.reason.clone(),
+            reason: capitalized(&pair.reason),
         });
         let is_folded = blocked.pairs.len() > PAIRS_LISTED;
         let reasons = if is_folded { blocked.by_kind() } else { Vec::new() };
@@ -69,7 +70,7 @@ impl LeftOut {
             pairs: pairs.collect(),
             is_folded,
             more: blocked.pairs.len().saturating_sub(PAIRS_FOLDED),
-            reasons: reasons.into_iter().map(|(kind, count)| (kind.to_owned(), numbers::count(count))).collect(),
+            reasons: reasons.into_iter().map(|(kind, count)| (capitalized(kind), numbers::count(count))).collect(),
         }
     }
 }

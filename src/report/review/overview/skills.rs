@@ -9,7 +9,7 @@ use super::measured::{self, Line};
 use super::verdict::Eyes;
 use super::{Fact, Overview};
 use crate::report::review::index::{Facts, IndexCase};
-use crate::report::review::{ReviewSource, SeveralSource, SkillSource};
+use crate::report::review::{ReviewSource, SeveralSource, SkillSource, capitalized};
 use crate::report::{SummaryView, numbers, several_words, words};
 
 /// A skill with its part of the page.
@@ -46,6 +46,8 @@ struct Section {
     /// Its place in the page.
     id: String,
     name: String,
+    /// What is compared.
+    contrast: &'static str,
     overview: Overview,
 }
 
@@ -82,6 +84,7 @@ impl Skills {
                 .map(|(at, one)| Section {
                     id: section_id(at),
                     name: one.view.skill_name.clone(),
+                    contrast: one.view.contrast,
                     overview: Overview::of(one, source),
                 })
                 .collect(),
@@ -145,7 +148,10 @@ fn cost(several: Option<&SeveralSource<'_>>) -> Fact {
         Some(several) if several.holds_cost => {
             let totals = &several.figures.totals;
             let words = several_words::spent(totals);
-            Fact { value: words.money, text: format!("For all runs of all skills. Tokens: {}.", words.tokens) }
+            Fact {
+                value: capitalized(&words.money),
+                text: format!("For all runs of all skills. Tokens: {}.", words.tokens),
+            }
         }
         _ => Fact {
             value: "Cost not measured".to_owned(),

@@ -63,12 +63,14 @@ impl TriggerTable {
             should: share(&cell.should),
             should_not: share(&cell.should_not),
         });
-        let [should, should_not] = rates.queries.map(numbers::count);
+        let [should, should_not] = rates.queries;
         let without = rates.ablation.as_ref().map(|id| format!(" The skill lacked the part of ablation {id}."));
         Self {
             sentence: format!(
-                "Runs in which the agent loaded the skill without being told to: on {should} queries that should load \
-                 it, and on {should_not} that should not.{}",
+                "Runs in which the agent loaded the skill without being told to: on {} that should load it, and on {} that \
+                 should not.{}",
+                numbers::counted(should, "query", "queries"),
+                numbers::count(should_not),
                 without.unwrap_or_default()
             ),
             rows: rows.collect(),

@@ -1,6 +1,8 @@
 //! What a report says of versions of the skill that lack a part. It is shown as it is stated: a verdict that a
 //! statistician would give stands in `inference.ablations`, and goes before that of the reference package.
 
+use std::collections::HashMap;
+
 use super::super::figures;
 use super::super::places::{items, members, text_of};
 use crate::json::Item;
@@ -11,6 +13,8 @@ const MOST: usize = 200;
 const MOST_ENTRIES: usize = 100;
 /// Code points of a text that is kept.
 const MOST_CHARACTERS: usize = 600;
+/// Names of one part that are kept.
+const MOST_NAMES: usize = 4;
 /// What the arm of an ablation begins with.
 const ARM: &str = "ablation:";
 
@@ -60,6 +64,11 @@ pub enum RegressionVerdict {
 /// The ablations of a report; an entry that cannot be read is passed over, since nothing is counted by it.
 pub(super) fn read(root: Item<'_, '_>) -> Vec<SavedAblation> {
     let inferred = root.get("inference").and_then(|inference| inference.get("ablations"));
+    let removed = removed_parts(root);
+    let read_one = |entry, verdicts, id: String| {
+        let removed = removed.get(&id).cloned().unwrap_or_default();
+        ablation(entry, verdicts, removed, id)
+    };
     let find =
         |id: &str| inferred.into_iter().flat_map(items).find(|entry| text_of(*entry, &["id"]).as_deref() == Some(id));
     let stated = root.get("ablation_regressions");
@@ -68,7 +77,7 @@ pub(super) fn read(root: Item<'_, '_>) -> Vec<SavedAblation> {
         .flat_map(items)
         .filter_map(|entry| {
             let id = text_of(entry, &["id"])?;
-            Some(ablation(root, entry, find(&id), id))
+            Some(read_one(entry, find(&id), id))
         })
         .take(MOST)
         .collect();
@@ -76,13 +85,18 @@ pub(super) fn read(root: Item<'_, '_>) -> Vec<SavedAblation> {
     for entry in inferred.into_iter().flat_map(items) {
         let Some(id) = text_of(entry, &["id"]) else { continue };
         if ablations.len() < MOST && ablations.iter().all(|known| known.id != id) {
-            ablations.push(ablation(root, entry, Some(entry), id));
+            ablations.push(read_one(entry, Some(entry), id));
         }
     }
     ablations
 }
 
-fn ablation(root: Item<'_, '_>, entry: Item<'_, '_>, inferred: Option<Item<'_, '_>>, id: String) -> SavedAblation {
+fn ablation(
+    entry: Item<'_, '_>,
+    inferred: Option<Item<'_, '_>>,
+    removed: Vec<(String, String)>,
+    id: String,
+) -> SavedAblation {
     let count = |key: &str| {
         let arm = entry.get("coverage").and_then(|coverage| coverage.get("ablation"));
         let count = arm.and_then(|arm| arm.get(key)).and_then(figures::count).unwrap_or_default();
@@ -102,7 +116,7 @@ fn ablation(root: Item<'_, '_>, entry: Item<'_, '_>, inferred: Option<Item<'_, '
         }
     }
     SavedAblation {
-        removed: removed(root, &id),
+        removed,
         is_measured: text_of(entry, &["status"]).as_deref() != Some("unmeasured"),
         runs: (count("runs"), count("missing").saturating_add(count("errored"))),
         note: short(entry, &["provenance_note", "note"]),
@@ -160,19 +174,27 @@ fn verdict(item: Item<'_, '_>) -> RegressionVerdict {
     }
 }
 
-/// What the first run of the arm that says so lacked: how each part was found, and its name.
-fn removed(root: Item<'_, '_>, id: &str) -> Vec<(String, String)> {
-    let arm = format!("{ARM}{id}");
-    let rows = root.get("results").into_iter().flat_map(items);
-    let mut runs = rows.filter(|row| row.get("variant").and_then(Item::as_str).as_deref() == Some(&*arm));
-    let components = runs.find_map(|row| row.get("metadata")?.get("ablation")?.get("components"));
-    let part = |component: Item<'_, '_>| {
-        let how = short(component, &["mechanism", "class"])?;
-        let names = component.get("target").into_iter().flat_map(members).filter_map(|(_, value)| value.as_str());
-        let names: Vec<String> = names.map(|name| cut(&name)).take(MOST_ENTRIES).collect();
-        Some((how, names.join(", ")))
-    };
-    components.into_iter().flat_map(items).filter_map(part).take(MOST_ENTRIES).collect()
+/// What the runs of each ablation lacked, as the first one says that says so: how each part was found, and its name.
+fn removed_parts(root: Item<'_, '_>) -> HashMap<String, Vec<(String, String)>> {
+    let mut parts: HashMap<String, Vec<(String, String)>> = HashMap::new();
+    for row in root.get("results").into_iter().flat_map(items) {
+        let Some(variant) = row.get("variant").and_then(Item::as_str) else { continue };
+        let Some(id) = variant.strip_prefix(ARM).filter(|id| parts.len() < MOST && !parts.contains_key(*id)) else {
+            continue;
+        };
+        let ablation = row.get("metadata").and_then(|metadata| metadata.get("ablation"));
+        if let Some(components) = ablation.and_then(|ablation| ablation.get("components")) {
+            parts.insert(id.to_owned(), items(components).filter_map(part).take(MOST_ENTRIES).collect());
+        }
+    }
+    parts
+}
+
+fn part(component: Item<'_, '_>) -> Option<(String, String)> {
+    let how = short(component, &["mechanism", "class"])?;
+    let names = component.get("target").into_iter().flat_map(members).filter_map(|(_, value)| value.as_str());
+    let names: Vec<String> = names.map(|name| cut(&name)).take(MOST_NAMES).collect();
+    Some((how, names.join(", ")))
 }
 
 fn short(item: Item<'_, '_>, keys: &[&str]) -> Option<String> {

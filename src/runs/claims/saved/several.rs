@@ -11,6 +11,8 @@ use crate::json::Item;
 
 /// The list of reports.
 const REPORTS: &str = "/reports";
+/// Skills of one report: whoever shows them has a part for each.
+const MOST_SKILLS: usize = 1_000;
 
 /// A saved report, of one skill or of several.
 #[derive(Debug)]
@@ -84,6 +86,9 @@ fn aggregate(root: Item<'_, '_>, list: Item<'_, '_>, options: &ReadOptions) -> R
     let mut skills: Vec<SavedBenchmark> = Vec::new();
     let mut rows = 0;
     for (at, item) in items(list).enumerate() {
+        if at >= MOST_SKILLS {
+            return Err(ClaimsError::TooManyRows { pointer: REPORTS.to_owned(), limit: MOST_SKILLS });
+        }
         let place = index(REPORTS, at);
         // the limit is one for the whole file
         let rest = ReadOptions { rows: options.rows - rows, ..*options };
