@@ -1,6 +1,7 @@
 //! `benchmark`: grades saved runs, pairs them, and reports the lift.
 
 use std::io::{self, IsTerminal};
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -108,7 +109,7 @@ pub(super) struct Made {
     /// The folder that the paths of runs are relative to.
     pub(super) runs_root: PathBuf,
     /// What was graded.
-    input: Input,
+    input: ManuallyDrop<Input>,
 }
 
 impl Made {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -153,8 +154,8 @@ pub struct Graded<R> {
     pub rows: R,
     /// The selected arms.
     pub variants: Vec<String>,
-    /// What was graded.
-    pub input: Input,
+    /// What was graded. It lives as long as the process, which is faster than to take its patterns and cases apart.
+    pub input: ManuallyDrop<Input>,
     /// Top of the report.
     pub head: ReportHead,
     /// What judging cost, if verdicts were given.
@@ -231,8 +232,8 @@ impl Common {
     ) -> Result<Graded<R>, ExitCode> {
         interrupt::watch();
         let generated_at = stamp(self.generated_at)?;
-        let input = self.input()?;
-        if let Input::Workspace { workspace, .. } = &input {
+        let input = ManuallyDrop::new(self.input()?);
+        if let Input::Workspace { workspace, .. } = &*input {
             self.check_arms(workspace)?;
         }
         self.check_effects(&input, products)?;
@@ -279,7 +280,7 @@ impl Common {
             };
             evaluate(&request, rows).map(|evaluated| (evaluated, variants))
         };
-        let evaluated = match &input {
+        let evaluated = match &*input {
             Input::Runs(suite) => {
                 let variants = if asked.is_empty() { suite.variants.clone() } else { asked.clone() };
                 native(suite, RunsSource::Tree(self.runs()), variants, &mut rows)

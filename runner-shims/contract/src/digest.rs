@@ -15,6 +15,15 @@ impl ContentDigest {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// In hexadecimal, as ASCII.
+    fn digits(&self) -> [u8; 64] {
+        let mut digits = [0; 64];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
+            pair.copy_from_slice(&[byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]));
+        }
+        digits
+    }
+
     /// Its first eight bytes as a number, for telling contents apart where 32 bytes each would be many.
     pub fn start(&self) -> u64 {
         let mut start = [0; 8];
@@ -40,10 +49,7 @@ impl ContentDigest {
 
 impl fmt::Display for ContentDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // a tree has tens of thousands of these: no formatting byte by byte
-        const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
-        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-        f.write_str(&digits.map(|digit| DIGITS[usize::from(digit)]).collect::<String>())
+        f.write_str(&self.digits().map(char::from).iter().collect::<String>())
     }
 }
 
@@ -57,6 +63,10 @@ impl fmt::Debug for ContentDigest {
 #[derive(Debug, Default)]
 pub struct TreeDigest {
     files: Vec<(String, ContentDigest)>,
+    /// Of the first files, those that came in the order of their paths.
+    hasher: Sha256,
+    /// Files that went into it.
+    hashed: usize,
 }
 
 impl TreeDigest {
@@ -64,7 +74,14 @@ impl TreeDigest {
     ///
     /// Whoever adds them in the order of their paths makes [`TreeDigest::finish`] quick.
     pub fn extend(&mut self, files: impl IntoIterator<Item = (String, ContentDigest)>) {
-        self.files.extend(files);
+        for (path, digest) in files {
+            let is_next = self.files.last().is_none_or(|(last, _)| Self::path_order(last, &path).is_lt());
+            if is_next && self.hashed == self.files.len() {
+                add_line(&mut self.hasher, &path, &digest);
+                self.hashed += 1;
+            }
+            self.files.push((path, digest));
+        }
     }
 
     /// The order of two paths: by components, of which each is ordered by its bytes.
@@ -78,17 +95,22 @@ impl TreeDigest {
     /// `sha256:` and the hexadecimal SHA-256 over `path NUL hex-digest LF` of every file, ordered by path components.
     /// A file that was added twice counts once.
     pub fn finish(mut self) -> String {
-        self.files.sort_by(|(a, _), (b, _)| Self::path_order(a, b));
-        self.files.dedup_by(|(a, _), (b, _)| a == b);
-        let mut hasher = Sha256::new();
-        for (path, digest) in &self.files {
-            hasher.update(path.as_bytes());
-            hasher.update([0]);
-            hasher.update(digest.to_string().as_bytes());
-            hasher.update([b'\n']);
+        let mut hasher = self.hasher;
+        if self.hashed < self.files.len() {
+            self.files.sort_by(|(a, _), (b, _)| Self::path_order(a, b));
+            self.files.dedup_by(|(a, _), (b, _)| a == b);
+            hasher = Sha256::new();
+            self.files.iter().for_each(|(path, digest)| add_line(&mut hasher, path, digest));
         }
         format!("sha256:{}", ContentDigest(hasher.finalize().into()))
     }
+}
+
+fn add_line(hasher: &mut Sha256, path: &str, digest: &ContentDigest) {
+    hasher.update(path.as_bytes());
+    hasher.update([0]);
+    hasher.update(digest.digits());
+    hasher.update([b'\n']);
 }
 
 #[cfg(test)]

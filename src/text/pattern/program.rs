@@ -123,7 +123,7 @@ impl First {
     fn of(characters: CodeSet) -> Self {
         let goes_beyond_ascii = characters.ranges().iter().any(|&(_, last)| last > 0x7f);
         let mut bytes = Box::new([false; 256]);
-        for (byte, begins) in (0_u8..).zip(bytes.iter_mut()) {
+        for (byte, begins) in (0..=u8::MAX).zip(bytes.iter_mut()) {
             *begins = match byte {
                 0..=0x7f => characters.contains(byte.into()),
                 // bytes within a character begin none
