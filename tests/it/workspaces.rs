@@ -430,6 +430,18 @@ fn literal_checks_are_compared_with_the_record_on_request_and_do_not_replace_it(
     assert_eq!(report["paired_summary"]["absolute_delta"], 0.0);
     let regrading = &report["stored_verdicts"]["regrading"];
     assert_eq!((&regrading["compared"], &regrading["agreed"]), (&json!(4), &json!(2)));
+    // one verdict in each of the four cells: what agrees is what chance gives. Wilson's limits of 2 of 4 are 0.1500 and 0.8500
+    let agreement = &regrading["agreement"];
+    assert_eq!(
+        (&agreement["n"], &agreement["observed"], &agreement["confidence"]),
+        (&json!(4), &json!(0.5), &json!(0.95))
+    );
+    assert_eq!((&agreement["positive_agreement"], &agreement["negative_agreement"]), (&json!(0.5), &json!(0.5)));
+    assert_eq!(agreement["kappa"], json!({"value": 0.0, "lower": null, "upper": null, "reason": "too_few_units"}));
+    assert_eq!((&agreement["ac1"]["value"], &agreement["pabak"]["value"]), (&json!(0.0), &json!(0.0)));
+    for (key, limit) in [("observed_lower", 0.1500), ("observed_upper", 0.8500)] {
+        assert!((agreement[key].as_f64().unwrap() - limit).abs() < 1e-4, "{agreement}");
+    }
     let found: Vec<_> = regrading["disagreements"]
         .as_array()
         .unwrap()
