@@ -1,7 +1,7 @@
 // Writes the pages and screenshots of them for a person to look at: node look.mjs <directory>
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { open, startBrowser } from "./browser.mjs";
+import { open, startBrowser, visit } from "./browser.mjs";
 import { PAGES, pagePath, readIslands } from "./pages.mjs";
 
 const target = process.argv[2];
@@ -15,8 +15,7 @@ for (const name of PAGES) {
     const { page } = await open(browser, name, { width, height: 800, theme });
     const first = encodeURIComponent(index.cases[0].id);
     for (const [view, hash] of [["overview", "#overview"], ["cases", "#cases"], ["case", `#case=${first}`], ["raw", `#case=${first}&a=1&view=raw`], ["diff", `#case=${first}&view=diff`]]) {
-      await page.evaluate((address) => { location.hash = address; }, hash);
-      await page.waitForTimeout(100);
+      await visit(page, hash);
       await page.screenshot({ path: join(target, `${name}-${view}-${width}-${theme}.png`), fullPage: name !== "big" });
     }
     await page.close();
