@@ -24,6 +24,8 @@ if (given) {
     assert.equal(await page.evaluate(() => location.hash), "#skill-3");
     assert.equal(await page.evaluate(() => { const { top } = document.getElementById("skill-3").getBoundingClientRect(); return top >= 0 && top < innerHeight; }), true);
     const first = index.cases.find((item) => item.id.startsWith("alpha/")), link = page.locator(`#skill-1 .forest a[href='#case=${encodeURIComponent(first.id)}']`);
+    assert.equal(await link.isVisible(), false);
+    await page.click("#skill-1 > details > summary");
     await link.click();
     assert.equal(await page.locator("#case h1").textContent(), first.id);
     await visit(page, "#cases&q=gamma%2F");
