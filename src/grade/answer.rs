@@ -131,10 +131,16 @@ impl<'a> Answer<'a> {
 
     /// The UTF-16 code units before a byte of the text at which a character begins, or the text ends.
     pub fn utf16(&self, offset: usize) -> usize {
-        let length = |part: &str| part.chars().map(char::len_utf16).sum::<usize>();
-        let mark = self.utf16_marks.get_or_init(|| Marks::of(self.raw, length)).before(|mark| mark.raw > offset);
-        mark.counted + length(&self.raw[mark.raw..offset])
+        let marks = self.utf16_marks.get_or_init(|| Marks::of(self.raw, utf16_length));
+        let mark = marks.before(|mark| mark.raw > offset);
+        mark.counted + utf16_length(&self.raw[mark.raw..offset])
     }
+}
+
+/// UTF-16 code units of a text: one for each character, and one more for those that have four bytes in UTF-8.
+fn utf16_length(text: &str) -> usize {
+    let begins = |byte: u8| byte & 0xc0 != 0x80;
+    text.bytes().map(|byte| usize::from(begins(byte)) + usize::from(byte >= 0xf0)).sum()
 }
 
 #[cfg(test)]

@@ -232,7 +232,7 @@ impl Event {
             kind,
             status: EventStatus::read(item.get("status").into(), kind.wire_name(), first_version),
             name: string("name").into(),
-            text: command_text(item).into(),
+            text: command_text(item),
             input: input.into(),
             command: lines.find(|line| !line.is_empty()).unwrap_or_default().into(),
             output: first_characters(&output, OUTPUT_CHARACTERS).into(),
@@ -243,7 +243,7 @@ impl Event {
 }
 
 /// Everything that a normalised event says about what was asked for, and its name.
-fn command_text(item: Item<'_, '_>) -> String {
+fn command_text(item: Item<'_, '_>) -> Box<str> {
     let details = item.get("details");
     let own = ["input_summary", "command", "cmd", "name"].into_iter().filter_map(|key| item.get(key));
     let nested = ["command", "cmd", "input", "args"].into_iter().filter_map(|key| details?.get(key));
@@ -251,17 +251,24 @@ fn command_text(item: Item<'_, '_>) -> String {
 }
 
 /// The parts that are not empty, a space between them, trimmed.
-fn join_filled(parts: impl Iterator<Item = String>) -> String {
-    let filled: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
-    python::strip(&filled.join(" ")).to_owned()
+fn join_filled<'s>(parts: impl Iterator<Item = Cow<'s, str>>) -> Box<str> {
+    let mut filled = parts.filter(|part| !part.is_empty());
+    let Some(first) = filled.next() else {
+        return Box::default();
+    };
+    let joined = filled.fold(first, |mut joined, part| {
+        joined.to_mut().extend([" ", &*part]);
+        joined
+    });
+    python::strip(&joined).into()
 }
 
 /// A string, or the items of a list with spaces between them; nothing for other values.
-fn words(item: Item<'_, '_>) -> String {
+fn words<'s>(item: Item<'_, 's>) -> Cow<'s, str> {
     match (item.as_str(), item.items()) {
-        (Some(text), _) => text.into_owned(),
-        (_, Some(items)) => items.map(Item::python_str).collect::<Vec<_>>().join(" "),
-        _ => String::new(),
+        (Some(text), _) => text,
+        (_, Some(items)) => items.map(Item::python_str).collect::<Vec<_>>().join(" ").into(),
+        _ => Cow::default(),
     }
 }
 

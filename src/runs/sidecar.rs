@@ -232,7 +232,7 @@ impl ParsedSidecars<'_> {
             return found;
         }
         let mut earlier: Vec<(&str, HashMap<Cow<'_, str>, Item<'_, '_>>)> = Vec::new();
-        for (name, tape) in &self.objects {
+        for (index, (name, tape)) in self.objects.iter().enumerate() {
             let members = tape.root().members().into_iter().flatten();
             let members: Vec<_> = members.filter_map(|(key, value)| Some((key.as_str()?, value))).collect();
             for (key, value) in &members {
@@ -241,7 +241,9 @@ impl ParsedSidecars<'_> {
                     found.push(format!("`{key}` in {other} and {name}"));
                 }
             }
-            earlier.push((name, members.into_iter().collect()));
+            if index + 1 < self.objects.len() {
+                earlier.push((name, members.into_iter().collect()));
+            }
         }
         found
     }

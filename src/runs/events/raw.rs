@@ -34,7 +34,7 @@ pub(super) fn event(item: Item<'_, '_>, first_version: bool) -> Event {
     if kind == EventKind::Command && name.is_empty() {
         name = "bash".to_owned();
     }
-    let summary = item.get("input_summary").map(words).unwrap_or_default();
+    let summary = item.get("input_summary").map(words).unwrap_or_default().into_owned();
     let input = [summary, command, path.clone(), first_characters(&content, CONTENT_CHARACTERS).to_owned()]
         .into_iter()
         .find(|text| !text.is_empty())
@@ -44,7 +44,7 @@ pub(super) fn event(item: Item<'_, '_>, first_version: bool) -> Event {
     Event {
         kind,
         status,
-        text: join_filled([input.clone(), name.clone()].into_iter()).into(),
+        text: join_filled([&input, &name].into_iter().map(|part| part.as_str().into())),
         name: name.into(),
         input: input.into(),
         command: Box::default(),

@@ -12,7 +12,9 @@ pub fn lower(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return lower_ascii(text);
     }
-    Cow::Owned(map_runs(text, str::to_lowercase))
+    let mut lowered = String::with_capacity(text.len());
+    map_runs(text, &mut lowered, |run| Cow::Owned(run.to_lowercase()));
+    Cow::Owned(lowered)
 }
 
 /// Python's `str.casefold()`: full, locale-free case folding (`Straße` becomes `strasse`).
@@ -33,9 +35,7 @@ pub fn casefold(text: &str) -> Cow<'_, str> {
         folded.push_str(ascii);
         folded[lowered..].make_ascii_lowercase();
         let (other, after) = after.split_at(after.bytes().position(|byte| byte.is_ascii()).unwrap_or(after.len()));
-        if !other.is_empty() {
-            folded.push_str(&map_runs(other, |run| mapper.fold_string(run).into_owned()));
-        }
+        map_runs(other, &mut folded, |run| mapper.fold_string(run));
         rest = after;
     }
     Cow::Owned(folded)
@@ -49,19 +49,19 @@ fn lower_ascii(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Applies `map` to every run of characters that Unicode 14.0 assigns.
+/// Appends every run of characters that Unicode 14.0 assigns as `map` has it.
 ///
 /// Newer characters stay as they are, and like all unassigned ones they end the context of a final sigma.
-fn map_runs(text: &str, map: impl Fn(&str) -> String) -> String {
-    let mut mapped = String::with_capacity(text.len());
+fn map_runs<'t>(text: &'t str, mapped: &mut String, map: impl Fn(&'t str) -> Cow<'t, str>) {
     let mut rest = text;
     while let Some((start, newer)) = rest.char_indices().find(|&(_, character)| !is_assigned(character)) {
         mapped.push_str(&map(&rest[..start]));
         mapped.push(newer);
         rest = &rest[start + newer.len_utf8()..];
     }
-    mapped.push_str(&map(rest));
-    mapped
+    if !rest.is_empty() {
+        mapped.push_str(&map(rest));
+    }
 }
 
 #[cfg(test)]
