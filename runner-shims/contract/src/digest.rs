@@ -141,8 +141,12 @@ mod tests {
         first.extend([file("a/b"), file("a.b/c"), file("z")]);
         let mut second = TreeDigest::default();
         second.extend([file("z"), file("a.b/c"), file("a/b"), file("z")]);
+        // in order at first, and one file twice in a row
+        let mut third = TreeDigest::default();
+        third.extend([file("a/b"), file("z"), file("z"), file("a.b/c")]);
         let digest = first.finish();
         assert_eq!(digest, second.finish());
+        assert_eq!(digest, third.finish());
         // printf 'a/b\0%s\na.b/c\0%s\nz\0%s\n' with each sha256sum, piped into sha256sum
         assert_eq!(digest.len(), "sha256:".len() + 64);
     }
