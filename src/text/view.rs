@@ -145,20 +145,15 @@ pub fn detail<'v, 't: 'v>(views: impl IntoIterator<Item = &'v View<'t>>) -> Stri
 
 fn delete_removable(text: &str) -> (Cow<'_, str>, [u64; 3]) {
     let mut removed = [0_u64; 3];
-    let position = |character| REMOVABLE.iter().position(|removable| removable.character == character);
-    // all of them begin with one of two bytes, which ASCII and most letters do without
-    let may_hold = |stretch: &[u8]| stretch.iter().fold(false, |found, byte| found | matches!(byte, 0xe2 | 0xef));
-    if !text.as_bytes().chunks(STRETCH).any(may_hold) {
-        return (Cow::Borrowed(text), removed);
-    }
     let mut kept = String::new();
     let mut done = 0;
-    for (at, found) in text.match_indices(|character| position(character).is_some()) {
-        if let Some(index) = found.chars().next().and_then(position) {
-            removed[index] += 1;
-        }
+    // all of them begin with one of two bytes, which ASCII and most letters do without
+    for at in memchr::memchr2_iter(0xe2, 0xef, text.as_bytes()) {
+        let Some(character) = text[at..].chars().next() else { continue };
+        let Some(index) = REMOVABLE.iter().position(|removable| removable.character == character) else { continue };
+        removed[index] += 1;
         kept.push_str(&text[done..at]);
-        done = at + found.len();
+        done = at + character.len_utf8();
     }
     if done == 0 {
         return (Cow::Borrowed(text), removed);
@@ -166,9 +161,6 @@ fn delete_removable(text: &str) -> (Cow<'_, str>, [u64; 3]) {
     kept.push_str(&text[done..]);
     (Cow::Owned(kept), removed)
 }
-
-/// Bytes that are searched without a stop.
-const STRETCH: usize = 256;
 
 /// `text` in NFC, `None` when it already is.
 ///
