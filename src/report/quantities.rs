@@ -150,14 +150,26 @@ pub fn money_sum(buckets: &Buckets) -> String {
     }
 }
 
+/// Reasons of a sum that are named.
+const REASONS: usize = 8;
+
 /// Why a sum is not whole, for what is shown beside it: `missing cost usd (6 runs)`; empty when it is.
 pub fn missing_of_sum<T>(aggregate: &Aggregate<T>) -> String {
     let reason = |(code, runs): &(String, usize)| {
-        let code =
-            code.strip_prefix("not_applicable:").map_or(code.clone(), |rest| format!("{DOES_NOT_APPLY}: {rest}"));
-        format!("{} ({})", code.replace('_', " "), counted(*runs, "run", "runs"))
+        let (before, code) = match code.strip_prefix("not_applicable:") {
+            Some(rest) => (format!("{DOES_NOT_APPLY}: "), rest),
+            None => (String::new(), code.as_str()),
+        };
+        // whoever wrote the run chose the reason: what is no code is not repeated
+        let is_code = code.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+        let code = if is_code && code.len() < 64 { code.replace('_', " ") } else { "another reason".to_owned() };
+        format!("{before}{code} ({})", counted(*runs, "run", "runs"))
     };
-    aggregate.reasons.iter().map(reason).collect::<Vec<_>>().join(", ")
+    let mut named: Vec<String> = aggregate.reasons.iter().take(REASONS).map(reason).collect();
+    if aggregate.reasons.len() > REASONS {
+        named.push(format!("and {} more", count(aggregate.reasons.len() - REASONS)));
+    }
+    named.join(", ")
 }
 
 #[cfg(test)]
@@ -233,8 +245,15 @@ mod tests {
             not_applicable: 1,
             reasons: Vec::new(),
         };
-        aggregate.reasons = vec![("missing_cost_usd".to_owned(), 5), ("not_applicable:offline_runner".to_owned(), 1)];
+        aggregate.reasons = vec![
+            ("missing_cost_usd".to_owned(), 5),
+            ("not_applicable:offline_runner".to_owned(), 1),
+            ("<b>".to_owned(), 2),
+        ];
         assert_eq!(sum(&aggregate, |amount: i64| format!("${amount}")), "at least $420 (12 of 18 runs measured)");
-        assert_eq!(missing_of_sum(&aggregate), "missing cost usd (5 runs), does not apply: offline runner (1 run)");
+        assert_eq!(
+            missing_of_sum(&aggregate),
+            "missing cost usd (5 runs), does not apply: offline runner (1 run), another reason (2 runs)"
+        );
     }
 }
