@@ -102,11 +102,12 @@ fn ascii(code: u32) -> Option<u8> {
 }
 
 fn simple_case(code: u32, map: impl Fn(char) -> Option<char>) -> u32 {
-    let mapped = char::from_u32(code)
-        .filter(|&character| is_assigned(character))
-        .and_then(map)
-        .filter(|&mapped| is_assigned(mapped));
-    mapped.map_or(code, u32::from)
+    let Some(character) = char::from_u32(code) else { return code };
+    match map(character) {
+        // few characters have case: only of them it is asked whether they are in Unicode 14.0
+        Some(mapped) if mapped != character && is_assigned(character) && is_assigned(mapped) => mapped.into(),
+        _ => code,
+    }
 }
 
 fn is_newer(character: char) -> bool {
