@@ -1,10 +1,12 @@
 //! One row of a result file.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use num_bigint::BigInt;
 use skill_lift_contract::UnscoredReason;
+use skill_lift_contract::telemetry::Measurement;
 use skill_lift_stats::rational::Rational;
 
 use super::figures::{self, Figure, MOST_ASSERTIONS};
@@ -13,7 +15,7 @@ use super::note::{NoteCode, Notes};
 use super::places::{first, items, text_of};
 use super::verdicts::{self, Verdicts, plain, unscored};
 use crate::json::Item;
-use crate::runs::{Configuration, ending};
+use crate::runs::{Configuration, RunTelemetry, ending};
 
 const IDS: [&str; 4] = ["eval_id", "case_id", "id", "task_id"];
 const CASE_NAMES: [&str; 4] = ["eval_name", "case_name", "name", "title"];
@@ -233,6 +235,9 @@ pub(super) fn report_row(row: Item<'_, '_>, pointer: String, arms: &mut Arms, no
         let is = |key: &str| entry.get(key).and_then(Item::as_bool);
         Some(ClaimedAssertion { text, name: None, passed: is("passed"), is_skipped: is("skipped") == Some(true) })
     });
+    // normalised records and envelopes of telemetry have their own reader
+    let used = LazyCell::new(|| telemetry(row));
+    let measured_as = |count: &Measurement<u64>| count.value().map(|count| Rational::from_integer((*count).into()));
     ClaimedRun {
         case,
         model: text_of(row, &["model"]).or_else(|| configuration.model.clone()),
@@ -242,9 +247,19 @@ pub(super) fn report_row(row: Item<'_, '_>, pointer: String, arms: &mut Arms, no
         runs: 1,
         rate,
         assertions: assertions.collect(),
-        tokens: tokens(row),
-        duration_ms: duration(row),
+        tokens: tokens(row).or_else(|problem| measured_as(&used.total_tokens).ok_or(problem)),
+        duration_ms: duration(row).or_else(|problem| measured_as(&used.elapsed_ms).ok_or(problem)),
         pointer: site.pointer,
+    }
+}
+
+/// What the run of a row of a report used, as the report or the metadata in it say.
+pub(super) fn telemetry(row: Item<'_, '_>) -> RunTelemetry {
+    let metadata = row.get("metadata").filter(|metadata| metadata.is_object());
+    match (row.get("measured"), metadata) {
+        (Some(stated), _) => RunTelemetry::read_stated(stated),
+        (None, Some(metadata)) => RunTelemetry::read(&[metadata]),
+        (None, None) => RunTelemetry::unread(),
     }
 }
 

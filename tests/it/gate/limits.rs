@@ -198,7 +198,8 @@ fn the_first_that_applies_decides() {
 fn a_report_that_is_not_whole_decides_nothing_where_quality_is_asked() {
     let measured = |mut report: Value| {
         for row in report["results"].as_array_mut().unwrap() {
-            row["metadata"] = json!({"total_tokens": 100, "elapsed_ms": 1000});
+            let usage = json!({"total_tokens": 100, "source": "provider_reported"});
+            row["metadata"] = json!({"usage_normalized": usage, "elapsed_ms": 1000});
             row["assertions"] = json!([{"name": "a", "passed": true}, {"name": "b", "passed": null, "skipped": true}]);
         }
         report

@@ -4,7 +4,7 @@ use super::super::error::ClaimsError;
 use super::super::figures::{self, Figure, MOST_ASSERTIONS};
 use super::super::note::{NoteCode, Notes};
 use super::super::places::{items, members, text_of};
-use super::super::row::{repetition, report_reasons};
+use super::super::row::{repetition, report_reasons, telemetry};
 use super::super::verdicts::plain;
 use super::fields::Fields;
 use super::rate_of;
@@ -276,11 +276,7 @@ pub(super) fn read(item: Item<'_, '_>, pointer: String, notes: &mut Notes) -> Re
             _ => stored.map(|_| narrow(checks.iter().filter(|check| !check.is_judgement).count())),
         },
         unobserved_checks: row.texts("unobserved_checks")?,
-        telemetry: match (row.get("measured"), metadata) {
-            (Some(stated), _) => RunTelemetry::read_stated(stated),
-            (None, Some(metadata)) => RunTelemetry::read(&[metadata]),
-            (None, None) => RunTelemetry::unread(),
-        },
+        telemetry: telemetry(item),
         tool_calls: metadata.and_then(tool_calls),
         failure: metadata.filter(|_| !unscored_reasons.is_empty()).map(failure).unwrap_or_default(),
         case,
