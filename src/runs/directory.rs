@@ -218,15 +218,9 @@ impl RunDirectory {
     pub fn open_file(&mut self, path: &str, limit: u64) -> Result<(File, u64), FileProblem> {
         let unreadable =
             |error: io::Error| FileProblem::Unreadable { path: path.to_owned(), message: plain_message(&error) };
-        // a final link is resolved before; a pipe must not block the reading
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = match self.open_without_links(path, flags) {
-            Some(opened) => opened,
-            None => {
-                let place = self.locate(path)?;
-                self.open_place(&place, flags)
-            }
-        };
+        // a pipe must not block the reading
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = self.open_inside(path, flags)?;
         let file = match opened {
             Ok(descriptor) => File::from(descriptor),
             Err(Errno::NOENT | Errno::NOTDIR) => {
@@ -288,14 +282,8 @@ impl RunDirectory {
 
     /// Whether a regular file exists inside the run, links resolved.
     pub fn has_file(&mut self, path: &str) -> Result<bool, FileProblem> {
-        match self.open_without_links(path, OFlags::PATH | OFlags::CLOEXEC) {
-            Some(Ok(file)) => return Ok(File::from(file).metadata().is_ok_and(|data| data.is_file())),
-            Some(Err(_)) => return Ok(false),
-            None => {}
-        }
-        match self.locate(path) {
-            Ok(Place::Below(path)) => Ok(self.kind_below(path) == Some(FileType::RegularFile)),
-            Ok(Place::Resolved(place)) => Ok(fs::metadata(place).is_ok_and(|data| data.is_file())),
+        match self.open_inside(path, OFlags::PATH | OFlags::CLOEXEC) {
+            Ok(opened) => Ok(opened.is_ok_and(|file| File::from(file).metadata().is_ok_and(|data| data.is_file()))),
             Err(FileProblem::Missing(_) | FileProblem::NotAFile(_)) => Ok(false),
             Err(problem) => Err(problem),
         }
@@ -303,8 +291,7 @@ impl RunDirectory {
 
     /// The size of a regular file inside the run, links resolved; `None` when there is none.
     pub(super) fn size(&mut self, path: &str) -> Option<u64> {
-        let place = self.locate(path).ok()?;
-        let data = File::from(self.open_place(&place, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC).ok()?);
+        let data = File::from(self.open_inside(path, OFlags::PATH | OFlags::CLOEXEC).ok()?.ok()?);
         data.metadata().ok().filter(fs::Metadata::is_file).map(|data| data.len())
     }
 
@@ -350,6 +337,15 @@ impl RunDirectory {
         } else {
             self.warn_link(path);
             Err(FileProblem::LeavesRun(path.to_owned()))
+        }
+    }
+
+    /// Opens what has a path inside the run, links resolved; the inner error is that of the system.
+    fn open_inside(&mut self, path: &str, flags: OFlags) -> Result<Result<OwnedFd, Errno>, FileProblem> {
+        match self.open_without_links(path, flags) {
+            Some(opened) => Ok(opened),
+            // a link that has taken the place since is not followed
+            None => self.locate(path).map(|place| self.open_place(&place, flags | OFlags::NOFOLLOW)),
         }
     }
 
@@ -440,12 +436,9 @@ impl RunDirectory {
         match self.read(path, DIGEST_CACHE_BYTES) {
             Ok(bytes) => Ok(ContentDigest::of(&bytes)),
             Err(FileProblem::TooLarge { .. }) => {
-                let place = self.locate(path)?;
-                let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-                let opened = self.open_place(&place, flags).map_err(io::Error::from);
-                let digest = opened.and_then(|file| ContentDigest::of_reader(File::from(file)));
                 self.contents.remove(path);
-                digest
+                let (file, _) = self.open_file(path, u64::MAX)?;
+                ContentDigest::of_reader(file)
                     .map_err(|error| FileProblem::Unreadable { path: path.to_owned(), message: plain_message(&error) })
             }
             Err(problem) => Err(problem),

@@ -53,6 +53,24 @@ fn a_gate_agrees_with_its_report_on_the_demo() {
 }
 
 #[test]
+fn the_demo_is_not_whole_however_much_its_rows_hold() {
+    let workspace = Workspace::new();
+    let (suite, runs) = (repository("datasets/demo/evals/shared-benchmark.json"), repository("datasets/demo/runs"));
+    let (suite, runs) = (suite.to_str().unwrap(), runs.to_str().unwrap());
+    let finding = |code: &str, count: usize, first: &str| json!({"code": code, "count": count, "first_case": first});
+    let not_scored = finding("run_not_scored", 3, "cert-expiry");
+    // two of its 259 records of usage have no total, all have a time; slim rows hold neither
+    let in_rows = json!([not_scored, finding("tokens_missing", 2, "alert-storm")]);
+    let [time, tokens] = ["time_missing", "tokens_missing"].map(|code| finding(code, 259, "checkout-outage"));
+    for (results, expected) in [("full", in_rows), ("slim", json!([not_scored, time, tokens]))] {
+        let made = ["benchmark", suite, "--runs", runs, "--results", results, "--quiet", "--format", "json"];
+        workspace.write("benchmark.json", &workspace.run(&made).stdout);
+        let said = workspace.run(&["gate", "benchmark.json", "--superior", "--quality"]);
+        assert_eq!((&said.json()["quality"], said.code), (&expected, 5), "{results}");
+    }
+}
+
+#[test]
 fn output_goes_where_it_is_asked_for() {
     let workspace = Workspace::new();
     workspace.write("benchmark.json", lifts(&[1.0; 6]).to_string());
